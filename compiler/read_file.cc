@@ -33,13 +33,17 @@ std::optional<std::string> read_file(const std::filesystem::path& path, std::str
     error = std::strerror(errno);
     return std::nullopt;
   }
+  // A device may have no end. One without content is read as an empty file, and a terminal has an end.
+  struct stat status{};
+  const bool device = fstat(descriptor, &status) == 0 && (S_ISBLK(status.st_mode) || S_ISCHR(status.st_mode)) &&
+                      isatty(descriptor) == 0;
   std::string text;
   char block[1 << 16];
   for (;;) {
     const ssize_t got = ::read(descriptor, block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      error = std::strerror(errno);
+    if (got < 0 || (got > 0 && device)) {
+      error = got < 0 ? std::strerror(errno) : "it is a device, not a file";
       close(descriptor);
       return std::nullopt;
     }

@@ -57,6 +57,11 @@ std::optional<std::string> read_file(const fs::path& path, bool imported, std::s
   return text;
 }
 
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  const fs::path from = path.lexically_normal().lexically_relative(folder.empty() ? "." : folder.lexically_normal());
+  return !from.empty() && *from.begin() != "..";
+}
+
 std::string key_of(const fs::path& path) {
   std::error_code error;
   const fs::path canonical = fs::weakly_canonical(path, error);
@@ -173,9 +178,43 @@ class Loader {
       diagnostics_.report(Code::E0801, import.target_span, "cannot read `" + path.string() + "`: " + reason);
       return {};
     }
+    if (!may_be_quoted(path) && is_no_source(path, *text, import)) return {};
     const ModuleId id = add_module(path, std::move(*text));
     loaded_[key_of(path)] = id;
     return id;
+  }
+
+  // A text that is not trusted may name any file of the machine. Messages quote lines of those below the program's
+  // folder, the folders of imports and the library's.
+  bool may_be_quoted(const fs::path& path) const {
+    std::vector<fs::path> folders = options_.import_dirs;
+    folders.push_back(folders_[0]);
+    folders.push_back(options_.stdlib_dir);
+    return std::ranges::any_of(folders, [&](const fs::path& folder) {
+      return lies_in(path, folder) || lies_in(key_of(path), key_of(folder.empty() ? "." : folder));
+    });
+  }
+
+  // Whether a file elsewhere has a syntax error, which is reported by its line number alone.
+  bool is_no_source(const fs::path& path, const std::string& text, const ast::Import& import) {
+    Program program;
+    SourceMap sources;
+    Diagnostics found;
+    program.modules.emplace_back();
+    const std::uint32_t file = sources.add(path.string(), text);
+    parse_module(file, ModuleId{0}, program, sources, found);
+    if (!found.has_errors()) return false;
+    const auto first =
+        std::ranges::find_if(found.all(), [](const Diagnostic& d) { return severity(d.code) == Severity::error; });
+    const LineColumn place = sources.line_column(first->primary.span.file, first->primary.span.begin);
+    diagnostics_
+        .report(Code::E0801, import.target_span,
+                "`" + path.string() + "` is no source of R(ML)²: line " + std::to_string(place.line) +
+                    " has an error (" + std::string(code_name(first->code)) + ")")
+        .note(
+            "the file is outside of the folders of the program and of `-I`, so no line of it is quoted; `rmlc check` "
+            "of the file itself shows the error");
+    return true;
   }
 
   static bool is_in_folder(const ast::Import& import) {

@@ -296,7 +296,7 @@ int print_table(const EvalRequest& request) {
     const std::int64_t rows = std::max<std::int64_t>(watch.rows[k] - request.over.warm_up, 0);
     const std::string& column = request.metrics[k].column;
     if (rows == 0) {
-      std::cerr << "rmlc: " << column << " is of no row: "
+      std::cerr << "rmlc: " << readable_message(column) << " is of no row: "
                 << (watch.rows[k] == 0 ? "the input has none with a truth"
                                        : "all " + std::to_string(watch.rows[k]) + " belong to the warm-up")
                 << "\n";

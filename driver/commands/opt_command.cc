@@ -5,12 +5,13 @@
 #include "compiler/passes.h"
 #include "compiler/read_file.h"
 #include "driver/commands/commands.h"
+#include "runtime/base/readable.h"
 
 namespace rml {
 namespace {
 
 int wrong_usage(const std::string& why) {
-  std::cerr << "rmlc: " << why << "\n";
+  std::cerr << readable_message("rmlc: " + why) << "\n";
   return exit_usage;
 }
 
@@ -85,18 +86,20 @@ int run_passes(Invocation& invocation, const OptRequest& request) {
     return exit_fault;
   }
   if (!read(list.front()->takes, *text, t, why)) {
-    std::cerr << "rmlc: standard input, " << why << "\n";
+    std::cerr << readable_message("rmlc: standard input, " + why) << "\n";
     return exit_fault;
   }
   t.keep_watches = request.keep_watches;
   t.emit.target = session.options.target;
   for (const Pass* pass : list) {
     if (std::string lacks = run_on_text(*pass, t); !lacks.empty()) {
-      std::cerr << "rmlc: " << pass->name << ": the text lacks what passes before it make: " << lacks << "\n";
+      std::cerr << readable_message("rmlc: " + std::string(pass->name) +
+                                    ": the text lacks what passes before it make: " + lacks)
+                << "\n";
       return exit_fault;
     }
     if (!t.violation.empty()) {
-      std::cerr << "rmlc: " << pass->name << ": " << t.violation << "\n";
+      std::cerr << readable_message("rmlc: " + std::string(pass->name) + ": " + t.violation) << "\n";
       return exit_fault;
     }
     if (found.has_errors()) break;

@@ -11,6 +11,7 @@
 #include "driver/show/show_ranks.h"
 #include "driver/show/show_tasks.h"
 #include "driver/subprocess.h"
+#include "runtime/base/readable.h"
 
 namespace rml {
 namespace {
@@ -207,7 +208,8 @@ int show(Invocation& invocation, const ShowRequest& request) {
   Session& session = invocation.session;
   if (!request.after.empty() && (find_pass(request.after) == nullptr || !request.file.empty())) {
     std::cerr << "rmlc: "
-              << (request.file.empty() ? no_such_pass(request.after) : "show takes a phase or --after PASS, not both")
+              << (request.file.empty() ? readable_message(no_such_pass(request.after))
+                                       : "show takes a phase or --after PASS, not both")
               << "\n";
     return exit_usage;
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "lowering/signature.h"
+#include "runtime/base/readable.h"
 
 namespace rml::c99 {
 
@@ -84,9 +85,10 @@ Words words_of(std::string_view text) {
 
 }  // namespace
 
+// Characters that change how the rest is shown are written out: a reader sees the order that a compiler reads.
 std::string comment_of(const std::string& text) {
   std::string safe;
-  for (const char c : text) {
+  for (const char c : readable(text)) {
     const bool ends = !safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*'));
     if (ends) safe += ' ';
     safe += c;

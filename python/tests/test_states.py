@@ -373,6 +373,13 @@ def test_a_file_is_replaced_as_a_whole(node: rmlc.Node, tmp_path: pathlib.Path) 
     assert node.start(load=str(file)).step(0.0, 0.0).n == 4
 
 
+def test_a_device_is_no_state(node: rmlc.Node) -> None:
+    for read in (lambda: node.start(load="/dev/zero"), lambda: node.start().load("/dev/zero"),
+                 lambda: node.start(key="k", load="/dev/zero")):
+        with pytest.raises(OSError, match="a device, not a file"):
+            read()
+
+
 def test_loading_by_other_names(node: rmlc.Node) -> None:
     """A name that was changed is found by its place, or by what `map` says; parameters of a file by `map` alone."""
     renamed = rmlc.compile(LEARNER.replace("w", "slope")).node()

@@ -116,10 +116,29 @@ std::string complaint_of_delimiter(const std::string& text) {
   return "'" + text + "' is no delimiter: a character such as ; or |, or tab";
 }
 
-// CLI11 names the largest double.
-std::string not_negative(const std::string& text) {
-  return CLI::NonNegativeNumber(text).empty() ? "" : "'" + text + "': must be 0 or more";
+// CLI11 takes an integer that is too large for the largest one.
+std::string at_most(const std::string& text, std::uint64_t most) {
+  char* end = nullptr;
+  errno = 0;
+  const std::uint64_t number = std::strtoull(text.c_str(), &end, 0);
+  const bool whole = !text.empty() && end == text.c_str() + text.size();
+  return whole && (errno == ERANGE || number > most) ? "'" + text + "': must be at most " + std::to_string(most) : "";
 }
+
+}  // namespace
+
+// CLI11 names the largest double.
+std::string complaint_of_count(const std::string& text) {
+  if (!CLI::NonNegativeNumber(text).empty()) return "'" + text + "': must be 0 or more";
+  return at_most(text, std::numeric_limits<std::int64_t>::max());
+}
+
+std::string complaint_of_seed(const std::string& text) {
+  if (!CLI::NonNegativeNumber(text).empty()) return "'" + text + "': must be 0 or more";
+  return at_most(text, std::numeric_limits<std::uint64_t>::max());
+}
+
+namespace {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -132,7 +151,7 @@ void add_rank_options(CLI::App& app, const rml_program& program, Options& option
         ->type_name("N");
   if (program.per_step > 0 || for_mpi)
     app.add_option("--patience", options.patience, "seconds that a rank waits for another (default 600; 0: for ever)")
-        ->check(not_negative)
+        ->check(complaint_of_count)
         ->type_name("S");
 }
 
@@ -202,8 +221,8 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   app.add_option("--keep", options.kept, "a column of the CSV input that goes to the CSV output as it is, with its row")
       ->allow_extra_args(false)
       ->type_name("COLUMN");
-  app.add_option("--cycles", options.cycles, "stop after N cycles")->check(not_negative)->type_name("N");
-  app.add_option("--seed", options.seed, "for random functions (default 0)")->check(not_negative)->type_name("S");
+  app.add_option("--cycles", options.cycles, "stop after N cycles")->check(complaint_of_count)->type_name("N");
+  app.add_option("--seed", options.seed, "for random functions (default 0)")->check(complaint_of_seed)->type_name("S");
   CLI::Option* key = app.add_option("--key", options.key,
                                     "an instance for each value of this column of the input, which leads each output "
                                     "row; TYPE: text (default), bool or an integer's")
@@ -216,7 +235,7 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
       ->excludes(key)
       ->type_name("KEY");
   app.add_option("--horizon", options.horizon, "longest segment allowed, in cycles (default: bounded by memory)")
-      ->check(not_negative)
+      ->check(complaint_of_count)
       ->type_name("N");
   const auto file = [&](const char* name, std::string& to, const char* text) {
     return app.add_option(name, to, text)->check(complaint_of_name)->type_name("FILE");
@@ -224,6 +243,7 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   file("--save", options.save, "save the state when the run ends");
   app.add_option("--save-every", options.save_every, "… and after every N cycles")
       ->check(CLI::PositiveNumber)
+      ->check(complaint_of_count)
       ->type_name("N");
   CLI::Option* load = file("--load", options.load, "begin with a saved state; the streams go on from its cycle");
   file("--resume", options.resume, "go on with the run that saved to FILE, if any, and save to it")

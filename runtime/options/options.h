@@ -70,6 +70,9 @@ void add_reading_options(CLI::App& app, Reading& reading);
 // What is wrong with a name that an option gives; empty: nothing. An option that is given an empty text (a variable of
 // a shell that is not set) would count as not given.
 std::string complaint_of_name(const std::string& name);
+// … with a number of cycles or rows, and with a seed: neither is negative or larger than its type.
+std::string complaint_of_count(const std::string& text);
+std::string complaint_of_seed(const std::string& text);
 
 Options parse_options(const rml_program& program, int argc, const char* const* argv);
 

@@ -90,7 +90,13 @@ class TextWriter final : public CsvWriter {
     writer_ = kept_->add_writer();
   }
 
+  // Only whole rows are written, and none behind one that cannot be.
   void write() override {
+    if (failed_) return;
+    failed_ = true;
+    for (std::size_t n = 0; n < wanted_.size(); ++n)
+      if (classes_[n] != nullptr && row_.is_present(wanted_[n])) check_classes(wanted_[n], *classes_[n]);
+    failed_ = false;
     bool first = kept_ == nullptr;
     if (kept_ != nullptr) bytes_.append(kept_->next(writer_));
     for (std::size_t n = 0; n < wanted_.size(); ++n) {
@@ -114,20 +120,33 @@ class TextWriter final : public CsvWriter {
     bytes_.append(cell);
   }
 
-  void write_classes(std::uint32_t i, const ClassList& classes, bool first) {
+  std::string number_of(std::uint32_t i, std::uint64_t k) const {
+    char text[longest_scalar];
+    return {text, format_scalar(row_.port(i).dtype, row_.element(i, k), text, BoolText::word)};
+  }
+
+  static std::size_t class_of(const std::string& number, const ClassList& classes) {
+    std::size_t of = classes.names().size();
+    std::from_chars(number.data(), number.data() + number.size(), of);
+    return of;
+  }
+
+  void check_classes(std::uint32_t i, const ClassList& classes) const {
     const rml_port& port = row_.port(i);
-    std::string cells;
     for (std::uint64_t k = 0; k < port.elements; ++k) {
-      if (k > 0 || !first) cells += ',';
-      char text[longest_scalar];
-      const std::string number(text, format_scalar(port.dtype, row_.element(i, k), text, BoolText::word));
-      std::size_t of = classes.names().size();
-      std::from_chars(number.data(), number.data() + number.size(), of);
-      if (of >= classes.names().size())
+      const std::string number = number_of(i, k);
+      if (class_of(number, classes) >= classes.names().size())
         throw Failure(bytes_.name() + ": row " + std::to_string(rows_ + 1) + ": output '" + port.name + "' is " +
                       number + ", but '" + classes.file() + "' has the classes 0 to " +
                       std::to_string(classes.names().size() - 1));
-      append_csv_cell(cells, classes.names()[of]);
+    }
+  }
+
+  void write_classes(std::uint32_t i, const ClassList& classes, bool first) {
+    std::string cells;
+    for (std::uint64_t k = 0; k < row_.port(i).elements; ++k) {
+      if (k > 0 || !first) cells += ',';
+      append_csv_cell(cells, classes.names()[class_of(number_of(i, k), classes)]);
     }
     bytes_.append(cells);
   }
@@ -138,6 +157,7 @@ class TextWriter final : public CsvWriter {
   const KeyTable* keys_ = nullptr;         // null: no port is a key that is a text
   std::size_t key_ = 0;                    // … this one
   std::int64_t rows_ = 0;                  // that have been written
+  bool failed_ = false;                    // a row could not be written
 };
 
 }  // namespace

@@ -29,6 +29,8 @@ namespace {
 // The state of one object: which input's value is being read, and how deep in its arrays.
 // Every handler returns false after an error, whose text is in `error`.
 class ObjectHandler {
+  static constexpr int number_overflow = 406;  // of the parser's exceptions
+
  public:
   // texts: null, or what values of ports are texts. null_is_nan: within float tensors.
   ObjectHandler(Row& row, const Ports& wanted, const ColumnTexts* texts, bool null_is_nan)
@@ -42,6 +44,7 @@ class ObjectHandler {
     seen_.assign(seen_.size(), false);
     unknown_.clear();
     error_.clear();
+    too_large_.clear();
     error_at_ = 0;
     depth_ = 0;
     port_ = nullptr;
@@ -50,6 +53,8 @@ class ObjectHandler {
   const std::vector<std::string>& unknown() const { return unknown_; }
   const std::string& error() const { return error_; }
   std::size_t error_at() const { return error_at_; }  // bytes into the line; 0: unknown
+  // Text at error_at() of a number that is larger than any f64, in a value that is ignored; empty: none.
+  const std::string& too_large() const { return too_large_; }
 
   bool null() {
     if (!inside("null")) return false;
@@ -142,11 +147,17 @@ class ObjectHandler {
     if (axis == 0) port_ = nullptr;
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& problem) {
+  bool parse_error(std::size_t position, const std::string& token, const nlohmann::json::exception& problem) {
+    error_at_ = position;
+    if (problem.id == number_overflow) {
+      if (port_ == nullptr) too_large_ = token;
+      if (port_ != nullptr) error_at_ = 0;
+      if (port_ != nullptr && number_float(0, token)) error_ = "'" + shortened(token) + "' is too large";
+      return false;
+    }
     const std::string text = problem.what();
     const std::size_t detail = text.find(": ");
     error_ = "not valid JSON: " + shortened(detail == text.npos ? text : text.substr(detail + 2));
-    error_at_ = position;
     return false;
   }
 
@@ -202,7 +213,7 @@ class ObjectHandler {
   std::unordered_map<std::string, std::uint32_t> ports_;
   std::vector<bool> seen_;
   std::vector<std::string> unknown_;
-  std::string error_;
+  std::string error_, too_large_;
   std::size_t error_at_ = 0;
   std::size_t depth_ = 0;           // open brackets of either kind
   const rml_port* port_ = nullptr;  // whose value comes; null: nobody's
@@ -232,14 +243,13 @@ class JsonlReader final : public RowSource {
     do {
       if (!next_line()) return false;
     } while (trimmed(line_).empty());
-    handler_.begin();
     // To the parser it is the end, whatever follows.
     if (const std::size_t zero = line_.find('\0'); zero != line_.npos) {
       throw Failure(name() + ":" + std::to_string(number_) + ":" +
                     std::to_string(characters(line_.substr(0, zero + 1))) + cycle_text() +
                     "not valid JSON: a zero byte");
     }
-    if (!nlohmann::json::sax_parse(line_.data(), line_.data() + line_.size(), &handler_)) {
+    if (!parse(line_)) {
       const std::size_t at = handler_.error_at();
       const std::string column = at > 0 ? ":" + std::to_string(characters(line_.substr(0, at))) : "";
       throw Failure(name() + ":" + std::to_string(number_) + column + cycle_text() + handler_.error());
@@ -302,6 +312,19 @@ class JsonlReader final : public RowSource {
     return mend_of_missing(port);
   }
 
+  // The parser has no numbers beyond f64. Where such a one is ignored, another takes its place.
+  bool parse(std::string_view text) {
+    std::string changed;
+    while (true) {
+      handler_.begin();
+      if (nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &handler_)) return true;
+      const std::size_t length = handler_.too_large().size(), end = handler_.error_at();
+      if (length == 0 || end < length || end > text.size()) return false;
+      if (changed.empty()) changed = text;
+      changed.replace(end - length, length, "0" + std::string(length - 1, ' '));
+      text = changed;
+    }
+  }
   bool next_line() {
     bytes_.consume(length_);
     length_ = 0;

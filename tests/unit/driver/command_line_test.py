@@ -250,6 +250,23 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
         self.assertEqual(done.returncode, 1)
         self.assertIn("none.onnx", done.stderr)
 
+    def test_numbers_that_are_too_large(self):
+        """2^63 and 2^64 are not taken for the largest number that an option has."""
+        done = rmlc("build", self.file, "-o", "counter", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        program = [str(self.folder / "counter")]
+        for command in (program, ["run", self.file], ["trace", self.file]):
+            for option, most in (("--seed", 2**64 - 1), ("--cycles", 2**63 - 1), ("--horizon", 2**63 - 1)):
+                if command[0] == "trace" and option == "--horizon":
+                    continue
+                with self.subTest(command=command, option=option):
+                    words = [*command, option, str(most + 1)]
+                    done = subprocess.run(words, capture_output=True, text=True) if command is program else rmlc(*words)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn(f"'{most + 1}': must be at most {most}", done.stderr)
+        done = subprocess.run([*program, "--cycles", "1", "--seed", str(2**64 - 1)], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "n\n0\n"), done.stderr)
+
     def test_results_to_standard_output(self):
         smooth = self.folder / "smooth.rml"
         smooth.write_text("node main(x: f64) -> (y: f64)\n  y = x * x;\n")

@@ -127,6 +127,52 @@ class Terminal(unittest.TestCase):
             self.write(name, content)
             self.complaint("run", "a.rml", "--input", name, say="")
 
+    def test_passes_and_forms(self):
+        name = EVIL[:-1]
+        self.complaint("opt", name, status=2)
+        self.complaint("opt", "simplify", text=f"{name} x")
+        self.complaint("opt", "simplify", text=f"form core 1\ncore {name}\n")
+        self.complaint("show", "--after", name, "a.rml", status=2)
+
+    # What a comment or a text shows in another order is written out in C.
+    def test_generated_c(self):
+        for text in ("\u202egnp\u2066", "\x1b[2J"):
+            self.write("c.rml", f"node main(x: f64) -> (y: f64)\n  y = (0.0 fby y) + x (* {text} *) * 3.0;\n")
+            done = subprocess.run([RMLC, "build", "c.rml", "--emit", "c"], cwd=self.folder, capture_output=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in ("main.c", "main.h"):
+                self.assertTrue(harmless((self.folder / name).read_bytes()), name)
+        self.assertIn(b"\\u{1b}[2J", (self.folder / "main.c").read_bytes())
+
+    # A source may name any file: of one elsewhere that is no source, nothing is quoted.
+    def test_imports_from_elsewhere(self):
+        (self.folder / "of").mkdir()
+        secret = "root:$6$salt$hash:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n"
+        self.write("shadow", secret)
+        self.write("of/shadow", secret)
+        for place in ("../shadow", str(self.folder / "shadow")):
+            self.write("of/p.rml", f'import "{place}";\n{PLAIN}')
+            for more in ((), ("--error-format", "json"), ("--error-format", "sarif")):
+                said = self.complaint("check", "of/p.rml", *more, say=": line 1 has an error")
+                for word in ("root", "salt", "hash", "19000", "daemon"):
+                    self.assertNotIn(word, said)
+        # In the program's folder and those of -I lines are quoted.
+        self.write("of/p.rml", f'import "shadow";\n{PLAIN}')
+        self.complaint("check", "of/p.rml", say="root:$6$salt")
+        self.write("of/p.rml", f'import "../shadow";\n{PLAIN}')
+        self.complaint("check", "of/p.rml", "-I", ".", say="root:$6$salt")
+        # Sources elsewhere are sources.
+        self.write("twice.rml", "node twice(x: f64) -> (y: f64)\n  y = 2.0 * x;\n")
+        self.write("of/p.rml", 'import "../twice.rml";\nnode main(x: f64) -> (y: f64)\n  y = twice(x);\n')
+        done = subprocess.run([RMLC, "check", "of/p.rml"], cwd=self.folder, capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # Tensor files quote nothing at all.
+        for place in ("shadow", "../shadow"):
+            self.write("of/p.rml", f'node main() -> (y: f64)\n  y = load("{place}", "w");\n')
+            said = self.complaint("check", "of/p.rml", say="shadow")
+            for word in ("root", "salt", "19000"):
+                self.assertNotIn(word, said)
+
     # Results go to files as they are, and to a terminal fit for it.
     def test_results(self):
         source = f"-- {EVIL[:-1]} é\n{PLAIN}"

@@ -73,6 +73,22 @@ class Texts(InFolder):
         self.assertEqual([row["seen"] for row in self.rows(*absent, "kind=with_na.txt", program="flagged.rml")],
                          ["1", "0", "", ""])
 
+    def test_rows_are_whole(self):
+        """A row with a class that there is not is not written, nor any that follows."""
+        self.table("in.csv", ["t", "kind"], [[1, "setosa"], [2, "virginica, white"], [3, "setosa"]])
+        for outputs in (["--output", "o.csv"], ["--output", "next=o.csv", "--output", "u=p.csv"]):
+            self.refused(1, "--input", "in.csv", "--classes", "kind=kinds.txt", "--classes", "next=kinds.txt", *outputs)
+            rows = (self.folder / "o.csv").read_text()
+            self.assertEqual(rows, "next,u\nversicolor,1\n" if len(outputs) == 2 else "next\nversicolor\n")
+
+    def test_lists_that_are_no_files(self):
+        self.table("in.csv", ["t", "kind"], [[1, "setosa"]])
+        self.assertIn("cannot read '/dev/zero': it is a device",
+                      self.refused(1, "--input", "in.csv", "--classes", "kind=/dev/zero"))
+        (self.folder / "list").write_text('cat kinds.txt | "$1" run p.rml --input in.csv --classes kind=/dev/stdin\n')
+        done = subprocess.run(["sh", "list", RMLC], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "next,u\n1,1\n"), done.stderr)
+
     def test_lists_of_other_systems(self):
         self.write("dos.txt", "\ufeffa\r\nb c\r\n d \r\né")
         self.table("in.csv", ["t", "kind"], [[0, "a"], [0, "b c"], [0, "d"], [0, "é"]])

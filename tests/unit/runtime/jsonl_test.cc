@@ -49,6 +49,24 @@ TEST(Jsonl, other_keys_are_ignored) {
             "{\"x\":3}\n");
 }
 
+// They are valid JSON, in whatever value they are.
+TEST(Jsonl, numbers_beyond_every_float_are_ignored_with_their_keys) {
+  EXPECT_EQ(copied_jsonl({{"x"}}, "{\"y\":1e400,\"x\":3,\"z\":[-1E+999,{\"w\":1e400}]}\n"), "{\"x\":3}\n");
+}
+
+TEST(JsonlErrors, numbers_beyond_every_float) {
+  for (const std::uint8_t type : {RML_F64, RML_F32, RML_I64, RML_BOOL}) {
+    const std::string text = refused_jsonl({{"x", type}}, "{\"w\":1e400,\"x\":1e400}\n");
+    EXPECT_EQ(text.rfind("<stdin>:1: cycle 0: 'x': ", 0), 0u) << text;
+    EXPECT_EQ(text.find("JSON"), text.npos) << text;
+    EXPECT_EQ(text.find("exception"), text.npos) << text;
+  }
+  const CopyProgram csv({{"x", RML_F64}});
+  const std::string as_csv = run(csv.table(), {}, "x\n1e400\n").err;
+  const std::string as_json = refused_jsonl({{"x", RML_F64}}, "{\"x\":1e400}\n");
+  EXPECT_EQ(as_csv.substr(as_csv.find("'1e400'")), as_json.substr(as_json.find("'1e400'")));
+}
+
 TEST(JsonlErrors, values) {
   EXPECT_EQ(refused_jsonl({{"x"}}, "{\"x\":1}\n{\"x\":\"1\"}\n"), "<stdin>:2: cycle 1: 'x': a string is not f32\n");
   EXPECT_EQ(refused_jsonl({{"n", RML_I32}}, "{\"n\":1.5}\n"),
