@@ -61,52 +61,55 @@ void report_unlinked(const Core& core, const std::string& error, Diagnostics& di
 
 namespace {
 
-// Functions that are given stand for external nodes and for nothing else that the program calls.
-FindFunction given_externals(const Session& session, const Core& core) {
-  if (!session.foreign) return nullptr;
-  std::map<std::string, void*> found;
-  for (const ExternalNode& e : core.externals)
-    if (e.in_c()) found[e.symbol] = session.foreign(e.symbol);
-  return [found = std::move(found)](const std::string& name) {
-    const auto here = found.find(name);
-    return here == found.end() ? nullptr : here->second;
-  };
-}
-
-// In the order in which functions are looked for; nothing, and why, where a library does not open.
-std::optional<std::vector<Linked>> links_of(const Session& session, const Core& core,
-                                            const std::vector<std::string>& libraries, std::string& error) {
-  std::vector<Linked> links;
-  if (FindFunction given = given_externals(session, core)) links.push_back({"", std::move(given)});
-  links.push_back({"", rt::find_program_function});
-  for (const std::string& file : libraries) {
-    if (file.ends_with(".a") || file.ends_with(".o")) {
-      links.push_back({file});
+// Nothing, and why, where a library does not open.
+std::optional<LinkedExternals> link_externals(const FoundExternals& found, std::string& error) {
+  LinkedExternals externals;
+  if (found.functions.empty()) return externals;
+  std::map<std::string, std::shared_ptr<SharedLibrary>> libraries;
+  for (const FileOfLink& file : found.files) {
+    if (file.kind == LinkedKind::object || file.kind == LinkedKind::archive) {
+      externals.links.push_back({file.path});
       continue;
     }
-    auto library = std::make_shared<SharedLibrary>(file);
+    auto library = std::make_shared<SharedLibrary>(file.path);
     if (!library->open()) {
       error = library->error();
       return std::nullopt;
     }
-    links.push_back({"", [library](const std::string& name) { return library->find(name); }});
+    libraries[file.path] = library;
+    externals.links.push_back({"", [library](const std::string& name) { return library->find(name); }});
   }
-  return links;
+  externals.links.push_back({"", rt::find_program_function});  // what the files themselves call
+  for (const ExternalOrigin& origin : found.functions) {
+    const auto library = libraries.find(origin.file);
+    const bool shared = library != libraries.end();
+    void* const address = shared ? library->second->find(origin.symbol) : origin.given;
+    if (shared && address == nullptr) {
+      error = origin.file + " does not give its function " + origin.symbol;
+      return std::nullopt;
+    }
+    externals.functions.push_back({origin.symbol, address});
+  }
+  return externals;
 }
 
 }  // namespace
 
 std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Program& program,
                                              const std::vector<std::string>& libraries, Extras extras) {
+  const auto found = find_externals(session, *program.core, libraries);
+  if (!found) return nullptr;
   EmitOptions options;
   options.with_run = extras.run;
   options.cells_apart = extras.cells_apart;
+  options.externals_apart = true;
   auto module = emit_module(session, program, options);
   if (!module) return nullptr;
   const CurrentPhase phase("jit");
   std::string error;
-  auto links = links_of(session, *program.core, libraries, error);
-  auto jit = links ? Jit::create(std::move(module), std::move(*links), error) : nullptr;
+  auto externals = link_externals(*found, error);
+  auto jit = externals ? Jit::create(std::move(module), {{"", rt::find_program_function}}, error, std::move(*externals))
+                       : nullptr;
   const void* table = jit ? jit->symbol(program.core->entry + "_program", error) : nullptr;
   if (table != nullptr)
     return std::make_unique<CompiledProgram>(std::move(jit), static_cast<const rml_program*>(table));
@@ -118,6 +121,7 @@ std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Prog
 std::optional<CallExternal> external_caller(Session& session, const Core& core,
                                             const std::vector<std::string>& libraries) {
   if (std::ranges::none_of(core.externals, &ExternalNode::in_c)) return CallExternal{};
+  if (!find_externals(session, core, libraries)) return std::nullopt;
   std::string error;
   auto call = load_externals(core, session.foreign, libraries, error);
   if (!call) report_unlinked(core, error, session.diagnostics);

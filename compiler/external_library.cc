@@ -1,5 +1,6 @@
-// Finds external nodes where they are given or in shared libraries, and calls them through libffi, since their
-// signatures are known only at run time.
+// Files are read to find what they define, not opened as libraries: none of their code runs because of that. The
+// reference engine opens shared libraries and calls functions through libffi, since their signatures are known only at
+// run time.
 //
 // Everything that a call needs except the pointers (the prepared signature, which arguments
 // go by value) is set up once per node; the values passed are the tensors' own elements, so
@@ -8,11 +9,69 @@
 
 #include <ffi.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 
 #include "compiler/shared_library.h"
 
 namespace rml {
+
+namespace {
+
+// What each file defines of the wanted names, in their order.
+std::vector<std::set<std::string>> read_all(std::vector<FileOfLink>& files, const std::set<std::string>& wanted,
+                                            std::vector<std::string>& problems) {
+  std::vector<std::set<std::string>> defined;
+  for (FileOfLink& file : files) {
+    std::string error;
+    auto content = read_linked_file(file.path, wanted, error);
+    if (!content) problems.push_back(error);
+    if (content) file.kind = content->kind;
+    defined.push_back(content ? std::move(content->functions) : std::set<std::string>());
+  }
+  return defined;
+}
+
+void report(Session& session, const ExternalNode& node, const std::vector<std::string>& files, bool later,
+            const std::vector<std::string>& problems) {
+  auto& d = session.diagnostics.report(
+      Code::E0805, node.span, "external function '" + node.symbol + "' is not linked",
+      files.empty() ? "no file of --link was given" : "no file of --link defines a function of this name");
+  d.note("give the file that defines it: --link FILE" +
+         (later ? "; or say that you link it yourself: --external " + node.symbol : std::string()));
+  for (const std::string& problem : problems) d.note(problem);
+}
+
+}  // namespace
+
+std::optional<FoundExternals> find_externals(Session& session, const Core& core, const std::vector<std::string>& files,
+                                             const LinkedLater& later) {
+  std::map<std::string, const ExternalNode*> nodes;
+  std::set<std::string> wanted;
+  for (const ExternalNode& node : core.externals)
+    if (node.in_c() && node.calling == Calling::plain && nodes.emplace(node.symbol, &node).second)
+      wanted.insert(node.symbol);
+  FoundExternals found;
+  for (const std::string& path : files) found.files.push_back({path, std::nullopt});
+  std::vector<std::string> problems;
+  const auto defined = read_all(found.files, wanted, problems);
+  bool all = true;
+  for (const auto& [symbol, node] : nodes) {
+    void* const given = session.foreign ? session.foreign(symbol) : nullptr;
+    const auto file = std::ranges::find_if(defined, [&](const auto& names) { return names.contains(symbol); });
+    if (given != nullptr) {
+      found.functions.push_back({symbol, given, ""});
+    } else if (file != defined.end()) {
+      found.functions.push_back({symbol, nullptr, files[static_cast<std::size_t>(file - defined.begin())]});
+    } else if (std::ranges::find(later.names, symbol) == later.names.end()) {
+      report(session, *node, files, later.possible, problems);
+      all = false;
+    }
+  }
+  return all ? std::optional(std::move(found)) : std::nullopt;
+}
 
 namespace {
 

@@ -30,7 +30,6 @@
 #include "lowering/steps/fuse_pools.h"
 #include "lowering/steps/loop_group.h"
 #include "lowering/steps/verify_steps.h"
-#include "runtime/run/program_functions.h"
 #include "semantics/differentiate/differentiate.h"
 #include "semantics/instantiate/instantiate.h"
 #include "semantics/simplify/expand.h"
@@ -93,23 +92,6 @@ void infer_clocks(Translation& t) {
 void instantiate(Translation& t) {
   t.form = instantiate(t.front != nullptr ? *t.front : t.checked, *t.entry, {.limits = t.session.options.limits},
                        t.diagnostics);
-}
-
-// An external node's function comes from a file that the user names. One with the name of something that every program
-// contains would be that (`system`, say), or take its place wherever the program itself calls it.
-void check_externals(Translation& t) {
-  const std::string table = t.core().entry + "_program";  // of lowering/llvm/program/table.cc, as is main
-  for (const ExternalNode& external : t.core().externals) {
-    if (!external.in_c()) continue;
-    const bool of_program = external.symbol == "main" || external.symbol == table;
-    if (!of_program && rt::find_program_function(external.symbol) == nullptr) continue;
-    const std::string what =
-        of_program ? "of what every program begins with" : "of a function of the C library or the runtime";
-    t.diagnostics
-        .report(Code::E0805, external.span, "external node '" + external.symbol + "' has the name " + what,
-                of_program ? "would take its place" : "would be that function")
-        .note("give the node, and the function that is linked for it, another name");
-  }
 }
 
 void check_causality(Translation& t) { check_causality(t.core(), t.diagnostics); }
@@ -293,8 +275,6 @@ constexpr Pass list[] = {
      "semantics/check/infer_clocks.cc", infer_clocks},
     {"instantiate", Form::checked, Form::core, "one flat graph of primitives; every shape is known",
      "semantics/instantiate/instantiate.cc", instantiate},
-    {"check_externals", Form::core, Form::core, "no external node has the name of what every program contains",
-     "compiler/passes.cc", check_externals},
     {"check_causality", Form::core, Form::core, "no value needs itself within a cycle",
      "semantics/time/check_causality.cc", check_causality},
     {"watch_values", Form::core, Form::core, "what is to be watched is an output", "compiler/watch_values.cc",

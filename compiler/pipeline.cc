@@ -215,7 +215,6 @@ std::optional<Elaborated> elaborate_into(Session& session, const Front& front, N
   t.front = &front.checked;
   t.entry = entry;
   run("instantiate", t);
-  run("check_externals", t);
   if (diagnostics.has_errors()) return std::nullopt;
   check_ranks(front.checked, entry, t.core(), diagnostics);
   t.core().dealt = (*front.program)[entry].deal() != nullptr;

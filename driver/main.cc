@@ -61,6 +61,9 @@ void build_options(CLI::App* sub, CommandLine& line) {
   add_front_options(sub, line);
   add_back_options(sub, line);
   add_libraries(sub, line.build.libraries);
+  list_option(sub, "--external", line.build.linked_later,
+              "external node whose function you link yourself to what --emit makes; as often as needed")
+      ->type_name("NAME");
   sub->add_flag("--mqtt", line.build.mqtt, "a program that can read and write MQTT topics; it needs libmosquitto");
   sub->add_flag("--mpi{any}", line.build.mpi,
                 "a program that mpirun can run: of the MPI that is installed, or --mpi=openmpi, --mpi=mpich")
@@ -83,7 +86,7 @@ void run_options(CLI::App* sub, CommandLine& line) {
   sub->add_flag("--unsimplified", line.run.unsimplified,
                 "with --engine reference: evaluate the equations as they were before the compiler simplified them");
   sub->add_option("--horizon", line.run.horizon, "longest segment allowed, in cycles")
-      ->check(CLI::NonNegativeNumber)
+      ->check(rml::rt::complaint_of_count)
       ->type_name("N");
   add_libraries(sub, line.run.libraries);
   add_freeze(sub, line);
@@ -120,7 +123,7 @@ void eval_options(CLI::App* sub, CommandLine& line) {
       ->check(CLI::Range(2, 1 << 20))
       ->type_name("N");
   sub->add_option("--warm-up", line.eval.over.warm_up, "first rows that are learned from but not measured")
-      ->check(CLI::NonNegativeNumber)
+      ->check(rml::rt::complaint_of_count)
       ->type_name("N");
   add_front_options(sub, line);
   add_native_options(sub, line);
@@ -153,7 +156,9 @@ void compare_options(CLI::App* sub, CommandLine& line) {
   name_option(sub, "--onnxruntime", line.compare.library, "its library (default: where the system finds it)")
       ->envname("ONNXRUNTIME")
       ->type_name("FILE");
-  sub->add_option("--seed", line.compare.seed, "for random inputs (default 0)")->type_name("S");
+  sub->add_option("--seed", line.compare.seed, "for random inputs (default 0)")
+      ->check(rml::rt::complaint_of_seed)
+      ->type_name("S");
   sub->add_option("--rtol", line.compare.relative_tolerance, "relative tolerance (default 1e-3)");
   sub->add_option("--atol", line.compare.absolute_tolerance, "absolute tolerance (default 1e-5)");
   add_model_options(sub, line);
@@ -192,7 +197,7 @@ void show_options(CLI::App* sub, CommandLine& line) {
                   "of graph, tasks: instances within one another that are opened (default: as many as a page takes in "
                   ".svg, all in .dot)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(rml::rt::complaint_of_count);
   sub->add_option("--ranks", line.show.ranks, "of ranks: how many there are (default 2)")
       ->type_name("N")
       ->check(CLI::Range(1u, 65535u));
@@ -227,8 +232,11 @@ void gradcheck_options(CLI::App* sub, CommandLine& line) {
       ->type_name("FILE");
   sub->add_option("--cycles", line.gradient.cycles, "how many cycles (default: 12, or all of the input)")
       ->check(CLI::PositiveNumber)
+      ->check(rml::rt::complaint_of_count)
       ->type_name("N");
-  sub->add_option("--seed", line.gradient.seed, "for random inputs and functions (default 0)")->type_name("S");
+  sub->add_option("--seed", line.gradient.seed, "for random inputs and functions (default 0)")
+      ->check(rml::rt::complaint_of_seed)
+      ->type_name("S");
   sub->add_option("--tolerance", line.gradient.tolerance, "relative error allowed (default 1e-6)")
       ->check(CLI::PositiveNumber)
       ->type_name("T");
@@ -256,8 +264,12 @@ void trace_options(CLI::App* sub, CommandLine& line) {
   rml::rt::add_reading_options(*sub, line.trace.reading);
   list_option(sub, "--watch", line.trace.watches, "variables to show, by path: lstm.*; as often as needed")
       ->type_name("PATTERN");
-  sub->add_option("--cycles", line.trace.cycles, "stop after N cycles")->check(CLI::NonNegativeNumber)->type_name("N");
-  sub->add_option("--seed", line.trace.seed, "for random functions (default 0)")->type_name("S");
+  sub->add_option("--cycles", line.trace.cycles, "stop after N cycles")
+      ->check(rml::rt::complaint_of_count)
+      ->type_name("N");
+  sub->add_option("--seed", line.trace.seed, "for random functions (default 0)")
+      ->check(rml::rt::complaint_of_seed)
+      ->type_name("S");
   sub->add_option_function<std::string>(
          "--html", [&line](const std::string&) { line.not_available = "trace --html"; }, "not available yet")
       ->group("");

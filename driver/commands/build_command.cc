@@ -1,8 +1,10 @@
 // `rmlc build`: a native program, or any of the forms on the way to one.
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
+#include "compiler/external_library.h"
 #include "compiler/internal_error.h"
 #include "compiler/read_file.h"
 #include "driver/commands/commands.h"
@@ -13,8 +15,10 @@
 #include "lowering/c/helpers.h"
 #include "lowering/c/print_c.h"
 #include "lowering/llvm/interface/c_header.h"
+#include "lowering/llvm/toolchain/bind_shared.h"
 #include "lowering/loops/make_loops.h"
 #include "lowering/signature.h"
+#include "runtime/run/program_functions.h"
 
 namespace rml {
 namespace {
@@ -60,14 +64,14 @@ bool attached(Session& session, const BuildRequest& request, const std::string& 
 }
 
 void link_program(Session& session, const BuildRequest& request, const std::string& object, const fs::path& output,
-                  const Core& core) {
+                  const Core& core, const FoundExternals& externals) {
   const CurrentPhase phase("link");
   if (attached(session, request, object, output, core)) return;
   const FolderBeside folder(output);
   if (folder.path().empty()) return report_unwritable(output, folder.error(), session.diagnostics);
   const fs::path object_file = folder.path() / "program.o", linked = folder.path() / "program";
   if (write_file(object_file, object, session.diagnostics) &&
-      link_executable(object_file, {request.libraries, request.mqtt, request.mpi}, linked, core, session.diagnostics))
+      link_executable(object_file, {externals, request.mqtt, request.mpi}, linked, core, session.diagnostics))
     move_into_place(linked, output, session.diagnostics);
 }
 
@@ -104,6 +108,8 @@ std::string misused(const Session& session, const BuildRequest& request) {
     if (request.mqtt) return "--mqtt goes with programs, " + emitted;
     if (!request.mpi.empty()) return "--mpi goes with programs, " + emitted;
     if (request.ranks) return "--ranks goes with programs, " + emitted;
+  } else if (!request.linked_later.empty()) {
+    return "--external is for what you link yourself, with --emit lib, obj or c; a program takes --link FILE";
   }
   if (request.lanes && request.emit != "exe" && request.emit != "lib" && request.emit != "header")
     return "--lanes goes with programs and libraries, " + emitted;
@@ -131,25 +137,44 @@ bool has_rows_for_ranks(Session& session, const BuildRequest& request, const Cor
   return false;
 }
 
-// A function of the user that is called as one of the product would be that one, or take its place.
-bool names_are_apart(Session& session, const BuildRequest& request, const Core& core) {
+// The name of what else is linked to the product under it; empty: nothing.
+std::string taken_by(const BuildRequest& request, const Core& core, const std::string& symbol) {
   const bool in_c = request.emit == "c", has_interface = in_c || request.emit == "lib" || request.emit == "header";
+  if (has_interface && c99::is_of_interface(core, symbol))
+    return "the name that the interface of '" + core.entry + "' has for a function, a type or a macro";
+  if (symbol == "main" || symbol == core.entry + "_program") return "the name of what every program begins with";
+  if (rt::find_program_function(symbol) != nullptr) return "the name of a function of the C library or the runtime";
+  if (in_c && !c99::can_declare_function(symbol))
+    return "a name that C, its headers or the source that is made have for something else";
+  return "";
+}
+
+// What is not a program calls external functions by their own names: one with a name that the product, the runtime or
+// the C library has for something else would be that, or take its place.
+bool names_are_apart(Session& session, const BuildRequest& request, const Core& core) {
   bool apart = true;
   for (const ExternalNode& external : core.externals) {
-    if (!external.in_c() || !has_interface) continue;
-    const std::string head = "external node '" + external.symbol + "' has ";
-    const bool of_interface = c99::is_of_interface(core, external.symbol);
-    if (!of_interface && (!in_c || c99::can_declare_function(external.symbol))) continue;
-    const std::string what =
-        of_interface ? "the name that the interface of '" + core.entry + "' has for a function, a type or a macro"
-                     : "a name that C, its headers or the source that is made have for something else";
+    if (!external.in_c() || external.calling != Calling::plain || request.emit == "exe") continue;
+    const std::string what = taken_by(request, core, external.symbol);
+    if (what.empty()) continue;
     session.diagnostics
-        .report(Code::E0805, external.span, head + what,
-                of_interface ? "would take its place" : "no function can be declared by it there")
+        .report(Code::E0805, external.span, "external node '" + external.symbol + "' has " + what,
+                "would be that, or take its place")
         .note("give the node, and the function that is linked for it, another name");
     apart = false;
   }
   return apart;
+}
+
+// External functions of shared libraries, which the program opens.
+std::vector<SharedFunction> shared_functions(const FoundExternals& externals) {
+  std::vector<SharedFunction> shared;
+  for (const ExternalOrigin& origin : externals.functions) {
+    const auto file = std::ranges::find(externals.files, origin.file, &FileOfLink::path);
+    if (file != externals.files.end() && file->kind == LinkedKind::shared)
+      shared.push_back({origin.symbol, fs::absolute(origin.file).string()});
+  }
+  return shared;
 }
 
 // The source, and the header beside it, or nothing: what has no C is told of.
@@ -184,6 +209,7 @@ EmitOptions emit_options(const Session& session, const BuildRequest& request, co
   options.with_program = options.with_main;
   options.with_lanes = request.lanes;
   options.cells_apart = request.lanes && options.with_program;
+  options.externals_apart = request.emit == "exe";
   options.program_name = node;
   options.target = session.options.target;
   return options;
@@ -206,6 +232,9 @@ int build(Invocation& invocation, const BuildRequest& request) {
   if (!lowered || !can_link(session, request)) return exit_fault;
   if (!has_rows_for_ranks(session, request, *lowered->core)) return exit_fault;
   if (!names_are_apart(session, request, *lowered->core)) return exit_fault;
+  const auto externals =
+      find_externals(session, *lowered->core, request.libraries, {request.emit != "exe", request.linked_later});
+  if (!externals) return exit_fault;
   const EmitOptions options = emit_options(session, request, lowered->core->entry);
   const std::string& node = lowered->core->entry;
   const fs::path output = output_path(request, node);
@@ -219,9 +248,10 @@ int build(Invocation& invocation, const BuildRequest& request) {
     return write_file(output, c_header(lowered->program, options), session.diagnostics) ? exit_success : exit_fault;
   // A library named NAME.bc is bitcode, for linkers that optimise across objects.
   const bool bitcode = request.emit == "lib" && output.extension() == ".bc";
+  if (request.emit == "exe") bind_shared(*module, shared_functions(*externals));
   const std::string bytes = machine_code(*module, file_kind(bitcode ? "bc" : request.emit));
   if (request.emit == "exe") {
-    link_program(session, request, bytes, output, *lowered->core);
+    link_program(session, request, bytes, output, *lowered->core, *externals);
     return exit_success;
   }
   if (!two_files) return write_file(output, bytes, session.diagnostics) ? exit_success : exit_fault;

@@ -43,6 +43,7 @@ int run_command(Invocation& invocation, const std::function<int(Invocation&)>& c
 struct BuildRequest {
   std::string file, output, emit = "exe";
   std::vector<std::string> libraries;
+  std::vector<std::string> linked_later;  // external functions that the user links to what is made
   bool mqtt = false;
   std::string mpi;     // openmpi, mpich, any; empty: it is not for mpirun
   bool ranks = false;  // it has an option --ranks

@@ -1,14 +1,15 @@
-// The linker's own messages are kept as a note; an undefined symbol that is an external node
-// is told in the user's words.
+// The linker's own messages are kept as a note.
 #include "driver/programs/link_executable.h"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "driver/installation.h"
 #include "driver/output_file.h"
 #include "driver/programs/find_mpi.h"
 #include "driver/subprocess.h"
+#include "lowering/llvm/toolchain/linked_file.h"
 #include "semantics/operators/operator.h"
 
 #ifndef RML_LINK_OPTIONS
@@ -38,23 +39,56 @@ bool uses_lapack(const Core& core) {
   });
 }
 
-// A shared library is found again when the program starts, wherever that is.
-void add_library(std::vector<std::string>& command, const std::string& path) {
-  const std::filesystem::path file(path);
-  if (file.filename().string().find(".so") == std::string::npos) {
-    command.push_back(path);
-    return;
-  }
-  const std::string folder = std::filesystem::absolute(file).parent_path().string();
-  command.insert(command.end(),
-                 {"-L" + folder, "-l:" + file.filename().string(), "-Xlinker", "-rpath", "-Xlinker", folder});
+bool is_library(const FileOfLink& file) {
+  return file.kind == LinkedKind::shared || (!file.kind && file.path.find(".so") != std::string::npos);
 }
 
-std::vector<std::string> link_command(const std::string& compiler, const std::filesystem::path& object,
-                                      const LinkedParts& parts, const MpiParts& mpi,
-                                      const std::filesystem::path& output, bool with_lapack) {
-  std::vector<std::string> command{compiler, "-o", output.string(), object.string()};
-  for (const std::string& library : parts.libraries) add_library(command, library);
+// Shared libraries, if the user's objects may call them: the program itself opens them for its external functions
+// (bind_shared.h). They come last, behind the C library: none takes the place of a function that the runtime calls. A
+// shared library is found again when the program starts, wherever that is.
+void add_libraries(std::vector<std::string>& command, const FoundExternals& externals) {
+  if (std::ranges::all_of(externals.files, is_library)) return;
+  for (const FileOfLink& file : externals.files) {
+    if (!is_library(file)) continue;
+    const std::filesystem::path path(file.path);
+    const std::string folder = std::filesystem::absolute(path).parent_path().string();
+    command.insert(command.end(),
+                   {"-lc", "-Wl,--push-state,--as-needed", "-L" + folder, "-l:" + path.filename().string(),
+                    "-Wl,--pop-state", "-Xlinker", "-rpath", "-Xlinker", folder});
+  }
+}
+
+// The functions that objects and archives define.
+std::set<std::string> renamed_functions(const FoundExternals& externals) {
+  std::set<std::string> names;
+  for (const ExternalOrigin& origin : externals.functions) {
+    const auto file = std::ranges::find(externals.files, origin.file, &FileOfLink::path);
+    if (file != externals.files.end() && file->kind != LinkedKind::shared) names.insert(origin.symbol);
+  }
+  return names;
+}
+
+// Objects and archives as the linker gets them. Empty, or what is wrong with one.
+std::string add_objects(std::vector<std::string>& command, const FoundExternals& externals,
+                        const std::filesystem::path& folder) {
+  const std::set<std::string> names = renamed_functions(externals);
+  for (std::size_t k = 0; k < externals.files.size(); ++k) {
+    const auto& [path, kind] = externals.files[k];
+    if (is_library(externals.files[k])) continue;
+    if (!kind || names.empty()) {
+      command.push_back(path);
+    } else {
+      const std::string end = kind == LinkedKind::archive ? ".a" : ".o";
+      const std::string copy = (folder / ("linked" + std::to_string(k) + end)).string();
+      if (const std::string error = copy_renamed(path, names, copy); !error.empty()) return path + ": " + error;
+      command.push_back(copy);
+    }
+  }
+  return "";
+}
+
+// Behind the program's object and the files of --link.
+void add_runtime(std::vector<std::string>& command, const LinkedParts& parts, const MpiParts& mpi, bool with_lapack) {
   // Weak in the runtime: nothing else asks for them.
   if (!parts.mpi.empty()) command.insert(command.end(), {"-Wl,--undefined=rml_mpi_library", mpi.archive.string()});
   if (parts.mqtt) command.insert(command.end(), {"-Wl,--undefined=rml_mqtt_library", mqtt_archive().string()});
@@ -62,7 +96,7 @@ std::vector<std::string> link_command(const std::string& compiler, const std::fi
   if (with_lapack) command.push_back(lapack_archive().string());
   if (!parts.mpi.empty()) command.push_back("-l:" + mpi.library);
   for (const char* option :
-       {"-lstdc++", "-lz", "-lm", "-pthread", "-pie", "-Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack"})
+       {"-lstdc++", "-lz", "-lm", "-ldl", "-pthread", "-pie", "-Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack"})
     command.emplace_back(option);
   if (find_on_path("mold")) {
     command.emplace_back("-fuse-ld=mold");
@@ -71,27 +105,6 @@ std::vector<std::string> link_command(const std::string& compiler, const std::fi
   }
   std::istringstream extra(RML_LINK_OPTIONS);
   for (std::string option; extra >> option;) command.push_back(option);
-  return command;
-}
-
-// Whether an undefined external node explains the failure.
-bool report_missing(const std::string& errors, const Core& core, Diagnostics& diagnostics) {
-  bool reported = false;
-  for (const ExternalNode& external : core.externals) {
-    if (!external.in_c()) continue;
-    std::istringstream lines(errors);
-    for (std::string line; std::getline(lines, line);) {
-      const std::size_t at = line.find(external.symbol);
-      if (line.find("undefined") == std::string::npos || at == std::string::npos) continue;
-      diagnostics
-          .report(Code::E0805, external.span, "external function '" + external.symbol + "' is not linked",
-                  "no object or library defines it")
-          .note("give the file that defines it: --link FILE");
-      reported = true;
-      break;
-    }
-  }
-  return reported;
 }
 
 }  // namespace
@@ -110,12 +123,17 @@ bool link_executable(const std::filesystem::path& object, const LinkedParts& par
     for (const std::string& problem : mpi.problems) d.note(problem);
     return false;
   }
-  const auto done = run_to_end(link_command(*compiler, object, parts, mpi, output, uses_lapack(core)));
-  if (done && done->status == 0) return true;
-  if (!done || !report_missing(done->errors, core, diagnostics)) {
-    auto& d = diagnostics.report(Code::E0804, {}, "linking failed");
-    if (done) d.note(*compiler + " says:\n" + done->errors);
+  std::vector<std::string> command{*compiler, "-o", output.string(), object.string()};
+  if (const std::string error = add_objects(command, parts.externals, object.parent_path()); !error.empty()) {
+    diagnostics.report(Code::E0804, {}, "linking failed").note(error);
+    return false;
   }
+  add_runtime(command, parts, mpi, uses_lapack(core));
+  add_libraries(command, parts.externals);
+  const auto done = run_to_end(command);
+  if (done && done->status == 0) return true;
+  auto& d = diagnostics.report(Code::E0804, {}, "linking failed");
+  if (done) d.note(*compiler + " says:\n" + done->errors);
   return false;
 }
 

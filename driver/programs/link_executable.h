@@ -1,11 +1,15 @@
-// From an object file to a program: object + libraries + librmlrt.a, linked by the system's
+// From an object file to a program: object + files of --link + librmlrt.a, linked by the system's
 // C compiler.
+//
+// The object calls external functions by names that only copies of the linked files have, so no other library of the
+// program can provide one, and none takes the place of a function of the program.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "compiler/external_library.h"
 #include "frontend/diagnostic.h"
 #include "semantics/core/core.h"
 
@@ -13,13 +17,13 @@ namespace rml {
 
 // What the user asks for beside the runtime.
 struct LinkedParts {
-  std::vector<std::string> libraries;
+  FoundExternals externals;
   bool mqtt = false;
   std::string mpi;  // as find_mpi is asked; empty: none
 };
 
-// Links `object` into `output` (written directly: hand in a temporary name). Missing
-// external functions are E0805 at their nodes, anything else that goes wrong E0804.
+// Links `object` into `output` (written directly: hand in a temporary name). Copies of linked files are written beside
+// the object. Anything that goes wrong is E0804.
 bool link_executable(const std::filesystem::path& object, const LinkedParts& parts, const std::filesystem::path& output,
                      const Core& core, Diagnostics& diagnostics);
 

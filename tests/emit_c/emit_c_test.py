@@ -249,8 +249,9 @@ class Suite:
     def spell(self, run, folder):
         """None, or what the compiler refuses."""
         folder.mkdir(parents=True)
-        result = subprocess.run([self.rmlc, "build", run.file, *run.options, "--emit", "c", "-o", folder / f"{run.node}.c",
-                                 "--color", "never"], capture_output=True, text=True)
+        linked = [word for source in run.links for word in ("--link", self.library(source))]
+        result = subprocess.run([self.rmlc, "build", run.file, *run.options, *linked, "--emit", "c", "-o",
+                                 folder / f"{run.node}.c", "--color", "never"], capture_output=True, text=True)
         if result.returncode == 0:
             return None
         reasons = re.findall(r"--emit c: C has no (.*)", result.stderr)

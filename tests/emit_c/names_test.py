@@ -2,6 +2,7 @@
 compiles."""
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -66,7 +67,9 @@ class Names(unittest.TestCase):
             folder = pathlib.Path(name)
             (folder / "p.rml").write_text(program)
             output = "p.c" if emit == "c" else "p.o"
-            subprocess.run([RMLC, "build", "p.rml", "--emit", emit, "-o", output, *options], cwd=folder, check=True)
+            later = [word for node in re.findall(r"^node (\w+)\(x: f64\) -> \(y: f64\)$", program, re.M)
+                     for word in ("--external", node)]
+            subprocess.run([RMLC, "build", "p.rml", "--emit", emit, "-o", output, *later, *options], cwd=folder, check=True)
             for suffix in ["c", "cc"]:
                 (folder / f"alone.{suffix}").write_text('#include "p.h"\n')
                 (folder / f"behind.{suffix}").write_text((BEFORE if suffix == "c" else "") + '#include "p.h"\n')

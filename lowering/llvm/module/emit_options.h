@@ -8,15 +8,19 @@
 
 namespace rml {
 
+// By which generated code calls an external function where rmlc links it: no function of C has such a name.
+inline std::string external_symbol(const std::string& name) { return "rml_external." + name; }
+
 struct EmitOptions {
   TargetOptions target;
   bool with_main = false;
   bool with_program = true;  // the rml_program table and what it needs
   bool with_run = false;     // rml_program::run
   bool with_c_interface = false;
-  bool with_lanes = false;   // NODE_group_step of that interface
-  bool cells_apart = false;  // rml_program::apart: of a program of cells alone
-  std::string program_name;  // prefix of the symbols; the node's name
+  bool with_lanes = false;       // NODE_group_step of that interface
+  bool cells_apart = false;      // rml_program::apart: of a program of cells alone
+  bool externals_apart = false;  // external functions are called as external_symbol(name)
+  std::string program_name;      // prefix of the symbols; the node's name
 };
 
 // What an instance of the program takes, in bytes; segments and queues grow besides.

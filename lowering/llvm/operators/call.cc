@@ -62,10 +62,12 @@ void emit_call(Function& f, ValueId v, const core::Call& c) {
   }
   llvm::Type* const returned = returns ? memory_type(f.module.context, node.outputs[0].first) : ir.getVoidTy();
   auto* type = llvm::FunctionType::get(returned, types, false);
+  const bool apart = f.module.options.externals_apart && node.calling == Calling::plain;
+  const std::string name = apart ? external_symbol(node.symbol) : node.symbol;
   // A function of the compiler's own (`grow`, say) makes room for the user's, which has its name from a linker.
-  if (auto* own = f.module.module.getFunction(node.symbol); own != nullptr && own->hasLocalLinkage())
-    own->setName(node.symbol + ".own");
-  auto callee = f.module.module.getOrInsertFunction(node.symbol, type);
+  if (auto* own = f.module.module.getFunction(name); own != nullptr && own->hasLocalLinkage())
+    own->setName(name + ".own");
+  auto callee = f.module.module.getOrInsertFunction(name, type);
   if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
     function->setDoesNotThrow();
     for (std::size_t k = 0; k < c.operands.size(); ++k) {

@@ -1,5 +1,6 @@
 // Compilation in memory: ORC's LLJIT, eagerly. Undefined symbols are found in what the code is linked with, in that
 // order, and never in the process.
+#include <llvm/BinaryFormat/Magic.h>
 #include <llvm/ExecutionEngine/Orc/CompileUtils.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
@@ -41,23 +42,47 @@ class FoundFunctions final : public llvm::orc::DefinitionGenerator {
   FindFunction find_;
 };
 
-llvm::Error add(llvm::orc::LLJIT& jit, Linked linked) {
-  llvm::orc::JITDylib& main = jit.getMainJITDylib();
+llvm::Error add(llvm::orc::LLJIT& jit, llvm::orc::JITDylib& to, Linked linked) {
   if (linked.find) {
-    main.addGenerator(std::make_unique<FoundFunctions>(std::move(linked.find)));
+    to.addGenerator(std::make_unique<FoundFunctions>(std::move(linked.find)));
     return llvm::Error::success();
   }
   const std::string& path = linked.file;
-  if (path.ends_with(".a")) {
-    auto archive = llvm::orc::StaticLibraryDefinitionGenerator::Load(jit.getObjLinkingLayer(), path.c_str());
-    if (!archive) return archive.takeError();
-    main.addGenerator(std::move(*archive));
-    return llvm::Error::success();
-  }
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return llvm::createStringError(buffer.getError(), "%s: %s", path.c_str(), buffer.getError().message().c_str());
-  return jit.addObjectFile(std::move(*buffer));
+  if (llvm::identify_magic((*buffer)->getBuffer()) == llvm::file_magic::archive) {
+    auto archive = llvm::orc::StaticLibraryDefinitionGenerator::Load(jit.getObjLinkingLayer(), path.c_str());
+    if (!archive) return archive.takeError();
+    to.addGenerator(std::move(*archive));
+    return llvm::Error::success();
+  }
+  return jit.addObjectFile(to, std::move(*buffer));
+}
+
+// Objects and archives are linked apart: what they define is seen by their own code, and by the name of an external
+// function by the program.
+llvm::Error add(llvm::orc::LLJIT& jit, LinkedExternals externals) {
+  if (externals.functions.empty()) return llvm::Error::success();
+  // Bare: LLJIT defines functions such as atexit in every other one, and the files may define them too.
+  llvm::orc::JITDylib& apart = jit.getExecutionSession().createBareJITDylib("externals");
+  apart.addToLinkOrder(jit.getMainJITDylib());
+  for (Linked& linked : externals.links)
+    if (auto failed = add(jit, apart, std::move(linked))) return failed;
+  llvm::orc::SymbolMap found;
+  llvm::orc::SymbolAliasMap aliases;
+  for (const FoundExternal& f : externals.functions) {
+    const auto called = jit.mangleAndIntern(external_symbol(f.name));
+    if (f.address != nullptr) {
+      found[called] = {llvm::orc::ExecutorAddr::fromPtr(f.address), llvm::JITSymbolFlags::Exported};
+    } else {
+      aliases[called] = {jit.mangleAndIntern(f.name), llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    }
+  }
+  llvm::orc::JITDylib& main = jit.getMainJITDylib();
+  if (!found.empty())
+    if (auto failed = main.define(llvm::orc::absoluteSymbols(std::move(found)))) return failed;
+  return aliases.empty() ? llvm::Error::success() : main.define(llvm::orc::reexports(apart, std::move(aliases)));
 }
 
 // What LLJIT links everything with unless it is told otherwise would be all that the process exports.
@@ -67,7 +92,8 @@ llvm::Expected<llvm::orc::JITDylibSP> nothing_of_the_process(llvm::orc::LLJIT& j
 
 // Code comes from the machine that it was optimised for: describing one takes a millisecond, and LLJIT would make two
 // more.
-llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State& compiled, std::vector<Linked> links) {
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State& compiled, std::vector<Linked> links,
+                                                           LinkedExternals externals) {
   const bool unoptimized = compiled.machine->getOptLevel() == llvm::CodeGenOptLevel::None;
   const auto compiler = [&](llvm::orc::JITTargetMachineBuilder) {
     return std::make_unique<llvm::orc::TMOwningSimpleCompiler>(std::move(compiled.machine));
@@ -84,8 +110,9 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State
   write_perf_map(**jit);
   if (unoptimized) show_to_debuggers(**jit);
   for (Linked& linked : links) {
-    if (auto failed = add(**jit, std::move(linked))) return failed;
+    if (auto failed = add(**jit, (*jit)->getMainJITDylib(), std::move(linked))) return failed;
   }
+  if (auto failed = add(**jit, std::move(externals))) return failed;
   const std::string program = compiled.program;
   if (auto failed = (*jit)->addIRModule({std::move(compiled.module), std::move(compiled.context)})) return failed;
   if (program.empty()) return jit;
@@ -96,9 +123,9 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State
 
 }  // namespace
 
-std::unique_ptr<Jit> Jit::create(std::unique_ptr<CompiledModule> module, std::vector<Linked> links,
-                                 std::string& error) {
-  auto jit = make_jit(module->state(), std::move(links));
+std::unique_ptr<Jit> Jit::create(std::unique_ptr<CompiledModule> module, std::vector<Linked> links, std::string& error,
+                                 LinkedExternals externals) {
+  auto jit = make_jit(module->state(), std::move(links), std::move(externals));
   if (!jit) {
     error = llvm::toString(jit.takeError());
     return nullptr;

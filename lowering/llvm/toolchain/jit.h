@@ -19,11 +19,25 @@ struct Linked {
   FindFunction find = nullptr;
 };
 
+// An external function, which code calls as external_symbol(name).
+struct FoundExternal {
+  std::string name;
+  void* address = nullptr;  // null: an object or an archive defines it
+};
+
+// External functions, and what they are linked with: the code that calls them sees nothing else of it.
+struct LinkedExternals {
+  std::vector<FoundExternal> functions;
+  std::vector<Linked> links;
+};
+
 // Compiles in memory (ORC) and returns the address of a symbol, e.g. NODE_program; the code lives as long as the Jit.
-// What it calls is looked for in the order of the list, and nowhere else.
+// What it calls is looked for in the order of the list, and nowhere else; an external function among the externals
+// alone.
 class Jit {
  public:
-  static std::unique_ptr<Jit> create(std::unique_ptr<CompiledModule>, std::vector<Linked>, std::string& error);
+  static std::unique_ptr<Jit> create(std::unique_ptr<CompiledModule>, std::vector<Linked>, std::string& error,
+                                     LinkedExternals = {});
   ~Jit();
   void* symbol(const std::string& name, std::string& error);
 
