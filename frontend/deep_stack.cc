@@ -1,8 +1,11 @@
 // A thread whose stack holds recursion max_nesting deep.
 //
 // The stack is address space, of which only what is touched becomes memory. Where so much
-// cannot be had (a limit on address space), half of it is tried, and so on.
+// cannot be had (a limit on address space), half of it is tried, and so on. What is thrown
+// there, for want of memory say, is thrown on to the caller.
 #include <pthread.h>
+
+#include <exception>
 
 #include "frontend/parse.h"
 
@@ -13,11 +16,16 @@ namespace {
 struct Task {
   void (*function)(void*);
   void* argument;
+  std::exception_ptr thrown = nullptr;
 };
 
 void* run_task(void* task) {
-  const auto* t = static_cast<const Task*>(task);
-  t->function(t->argument);
+  auto* t = static_cast<Task*>(task);
+  try {
+    t->function(t->argument);
+  } catch (...) {
+    t->thrown = std::current_exception();
+  }
   return nullptr;
 }
 
@@ -26,7 +34,7 @@ void* run_task(void* task) {
 void run_with_deep_stack(void (*f)(void*), void* argument) {
   constexpr std::size_t bytes_per_level = std::size_t{100} << 10;
   constexpr std::size_t smallest = std::size_t{16} << 20;
-  Task task{f, argument};
+  Task task{f, argument, nullptr};
   for (std::size_t size = bytes_per_level * max_nesting; size >= smallest; size /= 2) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -36,6 +44,7 @@ void run_with_deep_stack(void (*f)(void*), void* argument) {
     pthread_attr_destroy(&attributes);
     if (!started) continue;
     pthread_join(thread, nullptr);
+    if (task.thrown) std::rethrow_exception(task.thrown);
     return;
   }
   f(argument);

@@ -15,4 +15,31 @@ Diagnostic readable_diagnostic(const Diagnostic& diagnostic) {
   return result;
 }
 
+std::vector<Diagnostic> shown_diagnostics(const Diagnostics& diagnostics) {
+  constexpr std::size_t most = 200;  // of a kind
+  struct Kind {
+    std::size_t shown = 0, left_out = 0;
+    const Diagnostic* first_left_out = nullptr;
+  };
+  Kind errors, warnings;
+  std::vector<Diagnostic> shown;
+  for (const Diagnostic& d : diagnostics.all()) {
+    Kind& kind = severity(d.code) == Severity::error ? errors : warnings;
+    if (kind.shown < most) {
+      ++kind.shown;
+      shown.push_back(readable_diagnostic(d));
+    } else if (++kind.left_out == 1) {
+      kind.first_left_out = &d;
+    }
+  }
+  for (const Kind* kind : {&warnings, &errors}) {
+    if (kind->left_out == 0) continue;
+    const std::string word = kind == &errors ? "errors" : "warnings";
+    const Diagnostic& d = *kind->first_left_out;
+    shown.push_back({d.code, "too many " + word, {d.primary.span, ""}, {}, {}, {}});
+    shown.back().note(std::to_string(kind->left_out) + " more " + word + " are not shown, of which this is the first");
+  }
+  return shown;
+}
+
 }  // namespace rml

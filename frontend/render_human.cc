@@ -285,7 +285,7 @@ class Renderer {
 std::string render_human(const Diagnostics& diagnostics, const SourceMap& sources, bool color) {
   Renderer renderer(sources, color);
   std::string result;
-  for (const Diagnostic& d : diagnostics.all()) result += renderer.render(readable_diagnostic(d)) + "\n";
+  for (const Diagnostic& d : shown_diagnostics(diagnostics)) result += renderer.render(d) + "\n";
   return result;
 }
 

@@ -91,8 +91,7 @@ json sarif_result(const Diagnostic& d, const SourceMap& sources) {
 
 std::string render_json(const Diagnostics& diagnostics, const SourceMap& sources) {
   json list = json::array();
-  for (const Diagnostic& all : diagnostics.all()) {
-    const Diagnostic d = readable_diagnostic(all);
+  for (const Diagnostic& d : shown_diagnostics(diagnostics)) {
     json entry = {{"code", code_name(d.code)},
                   {"severity", level(d.code)},
                   {"title", code_title(d.code)},
@@ -120,7 +119,7 @@ std::string render_sarif(const Diagnostics& diagnostics, const SourceMap& source
                      {"defaultConfiguration", {{"level", level(code)}}}});
   }
   json results = json::array();
-  for (const Diagnostic& d : diagnostics.all()) results.push_back(sarif_result(readable_diagnostic(d), sources));
+  for (const Diagnostic& d : shown_diagnostics(diagnostics)) results.push_back(sarif_result(d, sources));
   const json run = {{"tool", {{"driver", {{"name", "rmlc"}, {"rules", rules}}}}},
                     {"columnKind", "unicodeCodePoints"},
                     {"results", results}};

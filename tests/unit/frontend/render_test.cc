@@ -122,6 +122,23 @@ TEST(Render, sarif) {
   EXPECT_EQ(result.at("fixes").size(), 1u);
 }
 
+TEST(Render, of_very_many_mistakes_the_first_are_shown) {
+  Sample s("x = 1;");
+  for (int k = 0; k < 10'000; ++k) {
+    s.diagnostics.report(Code::E0201, s.at("x"), "error " + std::to_string(k));
+    s.diagnostics.report(Code::W0201, s.at("1"), "warning " + std::to_string(k));
+  }
+  const std::string text = render_human(s.diagnostics, s.sources, false);
+  EXPECT_LT(text.size(), 100'000u);
+  EXPECT_NE(text.find("error 199\n"), std::string::npos);
+  EXPECT_EQ(text.find("error 200\n"), std::string::npos);
+  EXPECT_NE(text.find("9800 more errors are not shown"), std::string::npos);
+  EXPECT_NE(text.find("9800 more warnings are not shown"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(render_json(s.diagnostics, s.sources)).at("diagnostics").size(), 402u);
+  const auto sarif = nlohmann::json::parse(render_sarif(s.diagnostics, s.sources));
+  EXPECT_EQ(sarif.at("runs").at(0).at("results").size(), 402u);
+}
+
 TEST(Render, machine_formats_survive_ill_formed_text) {
   Sample s("\xff");
   s.diagnostics.report(Code::E0102, {s.file, 0, 1}, "bad \xff");
