@@ -145,8 +145,19 @@ bool Iterator::stands_outside_time(const Core& body, IteratorBody& out) const {
 
 // Whether what lives in time can be spread out over the elements.
 bool Iterator::spreads(const Core& body, IteratorBody& out) const {
-  const auto obstacle = mapped::find_obstacle(body, mapped::Elements(body, how_.sequences));
-  return !obstacle || refuse(out, described(), obstacle->because, obstacle->at, {obstacle->note});
+  const mapped::Elements elements(body, how_.sequences);
+  const auto obstacle = mapped::find_obstacle(body, elements);
+  if (obstacle) return refuse(out, described(), obstacle->because, obstacle->at, {obstacle->note});
+  // What differs between elements has an axis more outside.
+  for (std::size_t k = 0; k < body.values.size(); ++k) {
+    const rml::Value& v = body.values[k];
+    if (v.shape.size() < max_rank || body.is_const(ValueId{k}) || !elements.differs(ValueId{k})) continue;
+    out.code = Code::E0305;
+    out.problem = "all elements of this `map` together have more than " + std::to_string(max_rank) + " axes";
+    if (v.span.end > 0) out.places.push_back({v.span, "each of them has shape " + to_string(v.shape)});
+    return false;
+  }
+  return true;
 }
 
 void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& out) const {
