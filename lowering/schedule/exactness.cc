@@ -70,12 +70,16 @@ class PartExactness {
     }
     for (std::size_t k = 0; k < rows_.size(); ++k)
       for (const std::uint32_t e : automaton_.from(rows_[k].state)) {
+        if (spent()) return std::nullopt;
         const PortSet asked = automaton_.later(automaton_.edges()[e], rows_[k].asked);
         if (late(asked)) return path(e, k);
         if (!stops(automaton_.edges()[e])) follow(automaton_.edges()[e].to, asked, {static_cast<std::uint32_t>(k), e});
       }
     return std::nullopt;
   }
+
+  // What rows may ask for has been followed as far as it pays: whether one is withheld is not known.
+  bool spent() const { return sets_.work() > most_work; }
 
   std::vector<std::uint32_t> path(std::uint32_t edge) const {
     std::vector<std::uint32_t> edges{edge};
@@ -100,6 +104,7 @@ class PartExactness {
 
  private:
   static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr std::uint64_t most_work = 2'000'000'000;  // words of sets
   struct Row {
     std::uint32_t state;
     PortSet asked;
@@ -247,6 +252,10 @@ class Exactness {
     return std::nullopt;
   }
 
+  static Inexact unknown(ValueId value, const std::string& because) {
+    return {Inexact::unknown, Schedule::nowhere, value, because + " to tell whether a row would come late", ""};
+  }
+
   // A part of the columns from the first one on, and of the alarms.
   std::optional<Inexact> judge(const CrossingPart& part, std::size_t first) {
     CrossingRoots roots;
@@ -266,9 +275,8 @@ class Exactness {
     Crossings crossings = part.crossings;
     roots.row = crossings.all(columns);
     auto automaton = CrossingAutomaton::explore(crossings, conditions_, roots);
-    if (!automaton)
-      return Inexact{Inexact::unknown, Schedule::nowhere, column == nullptr ? ValueId() : column->value,
-                     "its conditions are too many to tell whether a row would come late", ""};
+    const ValueId value = column == nullptr ? ValueId() : column->value;
+    if (!automaton) return unknown(value, "its conditions are too many");
     PartExactness exactness(core_, crossings, *automaton);
     for (std::size_t k = 0; k < alarms.size(); ++k) {
       const auto edge = exactness.alarm(k, alarms_[alarms[k]].stops);
@@ -280,6 +288,7 @@ class Exactness {
     if (const auto edges = exactness.withheld())
       return Inexact{Inexact::withheld, Schedule::nowhere, column->value, told_as_withheld(column->name),
                      exactness.told(*edges)};
+    if (exactness.spent()) return unknown(value, "it looks ahead in too many ways");
     return std::nullopt;
   }
 

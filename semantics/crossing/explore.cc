@@ -72,10 +72,8 @@ class CrossingSearch {
     e.row = e.asked = sets_.of(roots_.row);
     for (const Crossings::Node other : roots_.others) e.others.push_back(sets_.of(other));
     const std::vector<PortId> asked = found_.sets_.members(before.asked);
-    for (const PortId p : asked) {
-      e.through[p] = sets_.through(p);
-      e.asked = found_.sets_.unite(e.asked, e.through[p]);
-    }
+    for (const PortId p : asked) e.through[p] = sets_.through(p);
+    e.asked = found_.sets_.unite(e.row, found_.later(e, before.asked));
     State next;
     for (Crossings::Memory m = 0; m < crossings_.memories(); ++m) next.memories.push_back(sets_.of(crossings_.kept(m)));
     next.asked = e.asked;
@@ -126,10 +124,6 @@ void CrossingAutomaton::remove_dead_ends() {
   for (std::uint32_t e = 0; e < edges_.size(); ++e) from_[edges_[e].from].push_back(e);
 }
 
-PortSet CrossingAutomaton::later(const Edge& e, PortSet asked) {
-  PortSet found;
-  for (const PortId p : std::vector<PortId>(sets_.members(asked))) found = sets_.unite(found, e.through[p]);
-  return found;
-}
+PortSet CrossingAutomaton::later(const Edge& e, PortSet asked) { return sets_.unite_of(asked, e.through); }
 
 }  // namespace rml

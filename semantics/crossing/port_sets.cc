@@ -2,7 +2,6 @@
 #include "semantics/crossing/port_sets.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace rml {
 
@@ -25,6 +24,21 @@ PortSet PortSets::unite(PortSet a, PortSet b) {
   return known->second = intern(words);
 }
 
+const std::vector<PortId>& PortSets::members(PortSet s) {
+  const auto [known, is_new] = members_.try_emplace(s.number);
+  if (is_new) for_each(s, [&](PortId p) { known->second.push_back(p); });
+  return known->second;
+}
+
+PortSet PortSets::unite_of(PortSet s, const std::vector<PortSet>& of) {
+  std::vector<std::uint64_t> words(width_);
+  for_each(s, [&](PortId p) {
+    work_ += width_;
+    for (std::size_t k = 0; k < width_; ++k) words[k] |= words_[of[p].number * width_ + k];
+  });
+  return intern(words);
+}
+
 bool PortSets::intersect(PortSet a, PortSet b) const {
   for (std::size_t k = 0; k < width_; ++k)
     if ((words_[a.number * width_ + k] & words_[b.number * width_ + k]) != 0) return true;
@@ -38,13 +52,9 @@ PortSet PortSets::intern(const std::vector<std::uint64_t>& words) {
   for (auto at = from; at != to; ++at)
     if (std::equal(words.begin(), words.end(), words_.begin() + static_cast<std::ptrdiff_t>(at->second * width_)))
       return {at->second};
-  const auto number = static_cast<std::uint32_t>(members_.size());
+  const std::uint32_t number = count_++;
   by_hash_.emplace(hash, number);
   words_.insert(words_.end(), words.begin(), words.end());
-  members_.emplace_back();
-  for (std::size_t k = 0; k < width_; ++k)
-    for (std::uint64_t rest = words[k]; rest != 0; rest &= rest - 1)
-      members_.back().push_back(static_cast<PortId>(k * 64) + static_cast<PortId>(std::countr_zero(rest)));
   return {number};
 }
 

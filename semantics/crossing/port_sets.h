@@ -5,8 +5,8 @@
 // others. Unions are remembered: the same few come up again and again.
 #pragma once
 
+#include <bit>
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -31,14 +31,27 @@ class PortSets {
   bool contains(PortSet s, PortId p) const { return (words_[s.number * width_ + p / 64] >> (p % 64) & 1) != 0; }
   bool intersect(PortSet, PortSet) const;
   // The members, in ascending order.
-  const std::vector<PortId>& members(PortSet s) const { return members_[s.number]; }
+  const std::vector<PortId>& members(PortSet s);
+  // The union of `of[p]` for each member p of s. Unions so made are not remembered: there are too many of them.
+  PortSet unite_of(PortSet s, const std::vector<PortSet>& of);
+  // The words that unite_of has looked at so far.
+  std::uint64_t work() const { return work_; }
 
  private:
   PortSet intern(const std::vector<std::uint64_t>& words);
+  // Calls f on each member, in ascending order.
+  template <class F>
+  void for_each(PortSet s, F&& f) const {
+    for (std::size_t k = 0; k < width_; ++k)
+      for (std::uint64_t rest = words_[s.number * width_ + k]; rest != 0; rest &= rest - 1)
+        f(static_cast<PortId>(k * 64) + static_cast<PortId>(std::countr_zero(rest)));
+  }
 
   std::size_t width_;                 // words of a set
   std::vector<std::uint64_t> words_;  // of all sets
-  std::deque<std::vector<PortId>> members_;
+  std::uint32_t count_ = 0;           // of sets
+  std::uint64_t work_ = 0;
+  std::unordered_map<std::uint32_t, std::vector<PortId>> members_;  // of the sets that were asked for
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
   std::unordered_map<std::uint64_t, PortSet> unions_;
 };
