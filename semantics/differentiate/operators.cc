@@ -31,8 +31,9 @@ std::size_t mentions(const Program& of, ExprId e, const char* name) {
 // A rule's expression over an application: its names are replaced by what they stand for there.
 class Substitution {
  public:
-  Substitution(GradientWriter& write, const Program& rule, const Application& at, const Flow& flow)
-      : write_(write), rule_(rule), at_(at), flow_(flow) {}
+  // is_named: the flow's adjoint is a name.
+  Substitution(GradientWriter& write, const Program& rule, const Application& at, const Flow& flow, bool is_named)
+      : write_(write), rule_(rule), at_(at), flow_(flow), is_named_(is_named) {}
 
   // Invalid: an attribute that was left out. In a static place only shapes count: values are not sampled.
   ExprId expression(ExprId e, bool is_static_place) {
@@ -62,8 +63,12 @@ class Substitution {
     return is_static_place ? write_.value(argument) : write_.sampled(argument, flow_.act);
   }
 
+  // What is mentioned more than once has a name (pass_on_operand); the rest is used up. A chain of applications would
+  // otherwise be copied at each of its links.
+  ExprId adjoint() { return is_named_ ? write_.copy(flow_.adjoint) : flow_.adjoint; }
+
   ExprId meaning(const std::string& word, bool is_static_place) {
-    if (word == "dy") return write_.copy(flow_.adjoint);
+    if (word == "dy") return adjoint();
     if (word == "y") return plain(at_.self, is_static_place);
     if (word == "part") return write_.integer(at_.part);
     const auto found = arguments(word);
@@ -116,6 +121,7 @@ class Substitution {
   const Program& rule_;
   const Application& at_;
   const Flow& flow_;
+  const bool is_named_;
 };
 
 void refuse_operand(Derivation& d, const Application& at, const std::string& because) {
@@ -141,7 +147,8 @@ void pass_on_operand(Derivation& d, const Application& at, Flow flow, const Pass
   }
   // A rule that mentions dy more than once needs a name for it.
   if (mentions(*rule.program, rule.adjoint, "dy") > 1) flow.adjoint = d.write.name_of(flow.adjoint);
-  const ExprId adjoint = Substitution(d.write, *rule.program, at, flow).expression(rule.adjoint, false);
+  const bool is_named = d.node.is_name(flow.adjoint);
+  const ExprId adjoint = Substitution(d.write, *rule.program, at, flow, is_named).expression(rule.adjoint, false);
   pass_on(at.operand.value, {flow.act, adjoint, is_elementwise ? flow.shape : d.shapes.of(at.operand.value)});
 }
 
