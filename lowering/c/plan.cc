@@ -38,15 +38,13 @@ Plan::Plan(const loops::Program& program, const loops::Block& block, const std::
   std::ranges::sort(order);
   for (const auto& [position, b] : order) find_sources(b);
   for (const auto& [position, b] : std::views::reverse(order)) find_targets(b);
+  find_writes();
   for (const auto& [position, b] : order) {
     if (fates_.contains(b)) continue;
-    std::vector<BufferId> reads;
-    if (is_inlined(b, reads)) {
+    if (is_inlined(b))
       fates_[b] = {Fate::inlined, {}, false, false};
-      inlined_reads_[b] = reads;
-    } else {
+    else
       declare(b);
-    }
   }
   for (const auto& [place, branch] : branches_) find_choice(place, *branch);
 }
@@ -264,7 +262,24 @@ void Plan::find_targets(BufferId b) {
 
 // ---- scalars
 
-bool Plan::is_inlined(BufferId b, std::vector<BufferId>& reads) {
+void Plan::find_writes() {
+  for (const auto& [b, list] : references_)
+    for (const Reference& r : list)
+      if (r.writes) writes_[root(b)].push_back(r.position);
+  for (auto& [b, positions] : writes_) std::ranges::sort(positions);
+}
+
+// The first write behind the position.
+std::size_t Plan::next_write(BufferId b, std::size_t position) const {
+  const auto found = writes_.find(root(b));
+  if (found == writes_.end()) return std::numeric_limits<std::size_t>::max();
+  const auto next = std::ranges::upper_bound(found->second, position);
+  return next == found->second.end() ? std::numeric_limits<std::size_t>::max() : *next;
+}
+
+// An expression moves to where its value is looked at: what it reads has to stand still up to there. What is inlined
+// into it has been looked at here, so what that reads has stood still so far.
+bool Plan::is_inlined(BufferId b) {
   const std::vector<Reference>& list = references_[b];
   const loops::Buffer& buffer = program_.buffers[b.index];
   if (members_.at(b).size() > 1) return false;  // what stands for it names a variable
@@ -274,18 +289,15 @@ bool Plan::is_inlined(BufferId b, std::vector<BufferId>& reads) {
   const bool named = buffer.value.valid() && !core[buffer.value].name.empty();
   const bool handed_out = list[1].copied_to.valid() && program_.buffers[list[1].copied_to.index].space == Space::output;
   if (named && !handed_out) return false;
-  const auto direct = read_by_.find(b);
-  if (direct != read_by_.end()) {
+  std::size_t until = std::numeric_limits<std::size_t>::max();
+  if (const auto direct = read_by_.find(b); direct != read_by_.end())
     for (const BufferId x : direct->second) {
-      const auto through = inlined_reads_.find(x);
-      if (through != inlined_reads_.end())
-        reads.insert(reads.end(), through->second.begin(), through->second.end());
-      else
-        reads.push_back(x);
+      const auto inlined = stands_until_.find(x);
+      until = std::min(until, inlined != stands_until_.end() ? inlined->second : next_write(x, list[0].position));
     }
-  }
-  return std::ranges::none_of(reads,
-                              [&](BufferId x) { return written_between(x, list[0].position, list[1].position - 1); });
+  if (until < list[1].position) return false;
+  stands_until_[b] = until;
+  return true;
 }
 
 // ---- variables

@@ -73,7 +73,9 @@ class Plan {
   void find_targets(BufferId);
   bool may_lie_in(BufferId target, const Reference& copy, const std::vector<const Reference*>& all) const;
   bool is_set_before(BufferId target, const Reference& copy, const Reference& write) const;
-  bool is_inlined(BufferId, std::vector<BufferId>& reads);
+  bool is_inlined(BufferId);
+  std::size_t next_write(BufferId, std::size_t position) const;
+  void find_writes();
   void declare(BufferId);
   bool is_silent(const loops::Statement&) const;
   BufferId chosen_by(const loops::Block&) const;
@@ -86,7 +88,8 @@ class Plan {
   std::map<BufferId, std::vector<BufferId>> read_by_;  // a scalar: what the nest that stores it reads
   std::map<BufferId, Fate> fates_;
   std::map<Place, std::vector<BufferId>> declared_;
-  std::map<BufferId, std::vector<BufferId>> inlined_reads_;
+  std::map<BufferId, std::vector<std::size_t>> writes_;  // by root: their positions, once aliases are known
+  std::map<BufferId, std::size_t> stands_until_;  // inlined: the first write, behind it, of what its expression reads
   std::vector<BufferId> locals_, tensors_;
   std::vector<std::pair<Place, const loops::Branch*>> branches_;
   struct Side {
