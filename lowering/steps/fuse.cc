@@ -5,11 +5,13 @@
 //
 // A view (a slice, a transposition, a broadcast) of a value in memory costs nothing: it is read through its
 // index arithmetic by all loops of its block that look at it. So does next to nothing what one addition, subtraction,
-// multiplication or negation makes of one tensor and smaller ones: it would have to be read as well. A matrix
-// transposed for one product only is read where it lies, and a product used by one elementwise operator is computed by
-// the loops of the product, its elements taken from the registers.
+// multiplication or negation makes of one tensor and smaller ones: it would have to be read as well. That is so of a
+// few such operations, one behind the other; of a long chain every loop would compute all. A matrix transposed for one
+// product only is read where it lies, and a product used by one elementwise operator is computed by the loops of the
+// product, its elements taken from the registers.
 #include "lowering/steps/fuse.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "lowering/steps/index_map.h"
@@ -70,20 +72,36 @@ class Fusion {
     return whole == 1;
   }
 
+  // Of a value that each of its readers makes again.
+  struct Again {
+    std::uint32_t reads = 0;
+    std::uint32_t operations = 0;  // that are made again for it
+  };
+
+  Again made_again(ValueId v, bool view, const std::unordered_map<std::uint32_t, Again>& known) const {
+    std::uint32_t most = 0;
+    for (const ValueId o : std::get<core::Apply>(core_[v].rhs).operands)
+      if (const auto at = known.find(o.index); at != known.end()) most = std::max(most, at->second.operations);
+    return {0, view ? most : most + 1};
+  }
+
   // Views, and what is made at once, that only loops of this block look at.
   void find_views(const steps::Block& block) {
-    std::unordered_map<std::uint32_t, std::uint32_t> reads;
+    constexpr std::uint32_t most_operations = 8;
+    std::unordered_map<std::uint32_t, Again> known;
     for (const steps::Statement& s : block.statements) {
       const auto* c = std::get_if<steps::Compute>(&s);
       if (c == nullptr) continue;
       if (evaluates(c->value))
         for (ValueId o : std::get<core::Apply>(core_[c->value].rhs).operands)
-          if (const auto at = reads.find(o.index); at != reads.end()) ++at->second;
-      if ((is_view(core_, c->value) && !core_[c->value].shape.empty()) || made_at_once(c->value))
-        reads[c->value.index] = 0;
+          if (const auto at = known.find(o.index); at != known.end()) ++at->second.reads;
+      const bool view = is_view(core_, c->value) && !core_[c->value].shape.empty();
+      if (!view && !made_at_once(c->value)) continue;
+      const Again entry = made_again(c->value, view, known);
+      if (entry.operations <= most_operations) known[c->value.index] = entry;
     }
-    for (const auto& [v, count] : reads)
-      if (count > 0 && count == mentions_[v]) program_.inlined[v] = true;
+    for (const auto& [v, entry] : known)
+      if (entry.reads > 0 && entry.reads == mentions_[v]) program_.inlined[v] = true;
   }
 
   // The values this block computes by loops, until their user comes by.

@@ -169,7 +169,9 @@ std::optional<Tensor> evaluate_constants(const Core& core, const Value& value, c
     operands.push_back(c != nullptr ? c : &unread);
     read += c != nullptr ? c->elements() : 0;
   }
-  if (!worth_folding(row.lowering, *count, read)) return std::nullopt;
+  // A list has exactly what stands in it: constants take as much room as their list.
+  const bool is_list = row.lowering == Lowering::array;
+  if (!is_list && !worth_folding(row.lowering, *count, read)) return std::nullopt;
   Tensor result(value.dtype, value.shape);
   const Application application{dtypes, shapes, apply.attributes, value.dtype};
   if (row.evaluate(application, {}, operands, result).kind != 0) return std::nullopt;

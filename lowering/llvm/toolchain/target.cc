@@ -8,11 +8,13 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 
 #include "lowering/llvm/toolchain/module_state.h"
@@ -21,6 +23,13 @@
 namespace rml::codegen {
 
 namespace {
+
+// Each load and store of a block is compared with those before it that may matter, up to so many. LLVM's own bound,
+// 1,000, makes thousands of ports or of streams in one list dear: the square of the bound counts.
+void bound_schedules() {
+  const char* const arguments[] = {"rmlc", "-dag-maps-huge-region=200"};
+  llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(arguments)), arguments);
+}
 
 void initialize_targets() {
   static std::once_flag once;
@@ -33,6 +42,7 @@ void initialize_targets() {
     LLVMInitializeARMAsmPrinter(), LLVMInitializeARMAsmParser();
     LLVMInitializeRISCVTargetInfo(), LLVMInitializeRISCVTarget(), LLVMInitializeRISCVTargetMC();
     LLVMInitializeRISCVAsmPrinter(), LLVMInitializeRISCVAsmParser();
+    bound_schedules();
   });
 }
 
