@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Programs of many equations of one shape compile within bounds that are far from what they take.
+
+  growth_test.py RMLC
+
+Each takes a second or less of processor time; what grew with the square or the cube of its size took minutes or
+gigabytes. How time grows with size is judged by scripts/soak growth.
+"""
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+from shapes import SHAPES
+
+SECONDS, MEGABYTES = 40, 700  # of processor time; at most, of what is resident
+
+
+def main():
+    rmlc = os.path.abspath(sys.argv[1])
+    failed = 0
+    for shape, (command, *options), count in SHAPES:
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "m.rml").write_text(shape(count))
+            output = ["-o", "m.out"] if command == "build" else []
+            process = subprocess.Popen(
+                [rmlc, command, "m.rml", *options, *output], cwd=folder, stdout=subprocess.DEVNULL,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)))
+            _, status, usage = os.wait4(process.pid, 0)
+        seconds, megabytes = usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10
+        well = status == 0 and megabytes < MEGABYTES
+        failed += not well
+        print(f"{shape.__name__} {count}, {command} {' '.join(options)}: {seconds:.2f} s, {megabytes} MB"
+              f"{'' if well else f', status {os.waitstatus_to_exitcode(status)}: WRONG'}")
+    sys.exit(1 if failed else 0)
+
+
+main()
