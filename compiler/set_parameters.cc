@@ -13,6 +13,7 @@
 #include "runtime/base/pattern.h"
 #include "runtime/checkpoint/parameter_file.h"
 #include "semantics/core/queries.h"
+#include "semantics/time/places.h"
 
 namespace rml {
 
@@ -200,6 +201,29 @@ void give(Core& core, const Parameter& p, ValueId beginning, std::string_view el
 
 }  // namespace
 
+namespace {
+
+// What a state lists of a program's parameters.
+rt::NamedMemories memories_of(const Core& core, const SourceMap& sources) {
+  const Places places(core, sources);
+  rt::NamedMemories all;
+  for (const Parameter& p : core.parameters) {
+    const Value& v = core[p.value];
+    if (p.path.empty()) continue;
+    const std::vector<std::uint64_t> dims(v.shape.begin(), v.shape.end());
+    rt::NamedMemory& m = all.emplace_back();
+    m.name = p.path;
+    m.is_parameter = true;
+    if (v.instance.valid()) m.instance = core.instances[v.instance.index].path, m.place = places.of(v.instance);
+    m.within = places.within(p.value);
+    m.content = "!";
+    m.type = rt::tensor_type_text(static_cast<std::uint8_t>(v.dtype), dims.data(), dims.size());
+  }
+  return all;
+}
+
+}  // namespace
+
 bool give_parameters(Session& session, Core& core, Diagnostics& diagnostics) {
   const rt::ParameterSource& source = session.options.parameters;
   if (source.file.empty()) return false;
@@ -212,7 +236,7 @@ bool give_parameters(Session& session, Core& core, Diagnostics& diagnostics) {
   }
   try {
     rt::LoadedParameters loaded;
-    rt::read_parameters(source, core.entry, wanted.rows, loaded);
+    rt::read_parameters(source, core.entry, memories_of(core, session.sources), wanted.rows, loaded);
     for (const auto& each : loaded.given) {
       const auto row = static_cast<std::size_t>(each.to - wanted.rows.data());
       give(core, *wanted.of[row], wanted.beginning[row], each.elements);

@@ -249,7 +249,7 @@ typedef struct rml_network {
  * since. Rows are in an order of the program, not of the schedule. */
 typedef struct rml_origin {
   const char* name;     /* of a parameter its path */
-  const char* instance; /* the path of the one that it is in; "": the node that the program was made of */
+  const char* instance; /* path of the one it is in|place of that|place within|number (checkpoint/matching.h) */
   uint32_t memory;      /* its row */
   uint32_t unit;        /* that computes it; UINT32_MAX: there are no units */
   const void* then;     /* its elements from the second cycle on, if they are always the same; else null */

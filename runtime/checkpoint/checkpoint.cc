@@ -13,6 +13,7 @@
 #include "runtime/checkpoint/demand_tensors.h"
 #include "runtime/checkpoint/format_version.h"
 #include "runtime/checkpoint/kept_tensors.h"
+#include "runtime/checkpoint/matching.h"
 #include "runtime/checkpoint/whole_file.h"
 
 namespace rml::rt {
@@ -47,6 +48,7 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
   all["segments"] = std::to_string(header.segments);
   all["longest_segment"] = std::to_string(header.longest_segment);
   all["unbegun"] = as_text(state.unbegun);
+  all["memories"] = listed(program);
   if (!run.led.empty()) all["led"] = as_text(json(run.led));
   if (run.dealt) {
     all["micro_batches"] = std::to_string(run.dealt->micro_batches);
@@ -57,7 +59,6 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
   if (state.begins >= 0) {
     all["begins"] = std::to_string(state.begins);
     all["open"] = as_text(state.open);
-    all["memories"] = listed(program);
     all["runs"] = runs(program);
   } else {
     all["identity"] = hexadecimal(state_identity(program), 16);
@@ -66,12 +67,12 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
   return all;
 }
 
+}  // namespace
+
 bool is_checkpoint(const Safetensors& content) {
   const auto format = content.metadata.find("format");
   return format != content.metadata.end() && format->second == format_name;
 }
-
-}  // namespace
 
 std::uint32_t checksum(std::uint32_t sum, std::string_view bytes) {
   return static_cast<std::uint32_t>(crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
@@ -87,7 +88,8 @@ void seal(std::string& head, std::uint32_t sum) {
 
 std::string listed(const rml_program& program) {
   json memories = json::array();
-  for (const NamedMemory& m : named_memories(program)) memories.push_back({m.instance, m.name, m.is_parameter});
+  for (const NamedMemory& m : named_memories(program))
+    memories.push_back({m.instance, m.name, m.is_parameter, m.place, m.within, m.content});
   return as_text(memories);
 }
 
@@ -95,7 +97,10 @@ Metadata metadata_of_run(const rml_program& program, std::uint64_t seed, std::in
                          const RunRecord& run) {
   json outputs = json::array();
   for (const OutputRecord& output : run.outputs)
-    outputs.push_back({{"path", output.path}, {"ports", output.ports}, {"bytes", output.bytes}});
+    outputs.push_back({{"path", output.path},
+                       {"ports", output.ports},
+                       {"bytes", output.bytes},
+                       {"classes", output.classes.value_or("")}});
   return {{"format", format_name},
           {"version", state_format_version},
           {"program", program.name},
@@ -188,8 +193,10 @@ void CheckpointIn::read() {
   run_.first_row = number<std::int64_t>("first_row");
   run_.input_checksum = number<std::uint32_t>("input_checksum");
   try {
-    for (const json& output : json::parse(text("outputs")))
+    for (const json& output : json::parse(text("outputs"))) {
       run_.outputs.push_back({output.at("path"), output.at("ports"), output.at("bytes")});
+      if (output.contains("classes")) run_.outputs.back().classes = output.at("classes").get<std::string>();
+    }
   } catch (const json::exception&) {
     damaged("'outputs' in __metadata__");
   }
@@ -218,12 +225,28 @@ std::vector<std::string> CheckpointIn::all_names() const {
 std::vector<Renamed> CheckpointIn::rename(const rml_program& program, const std::vector<Renamed>& map) {
   check_map(map, all_names(), name_);
   const auto to = [&](const std::string& name) { return by_map(name, map); };
-  rename(to);
   NamedMemories listed = listed_memories(name_, content_);
-  for (NamedMemory& m : listed) m = {to(m.instance), to(m.name), m.is_parameter};
-  std::vector<Renamed> others = by_place(program, listed, content_);
-  rename([&](const std::string& name) { return by_list(name, others); });
-  return others;
+  std::vector<bool> mapped;
+  for (const NamedMemory& m : listed) mapped.push_back(is_mapped(m.name, map));
+  rename(to);
+  for (NamedMemory& m : listed) {
+    m.instance = to(m.instance), m.name = to(m.name);
+    if (const TensorIn* const t = content_.find(m.name); t != nullptr) m.type = tensor_type_text(*t);
+  }
+  const bool placed = std::ranges::any_of(listed, [](const NamedMemory& m) { return !m.content.empty(); });
+  NamedMemories here = named_memories(program);
+  choose_numbers(listed, map);
+  choose_numbers(here, map);
+  Matched found;
+  if (placed)
+    found = match(listed, mapped, here, Names::may_change);
+  else
+    found.all = found.renamed = by_place(program, listed, content_);
+  if (!has_beginning() && !found.all.empty())
+    throw Failure(name_ + ": it holds what units have between them, and '" + found.all[0].old_name +
+                  "' is something else in '" + program.name + "': only the same program goes on with it");
+  rename([&](const std::string& name) { return by_list(name, found.all); });
+  return found.renamed;
 }
 
 std::vector<std::string> CheckpointIn::names(const char* key) const {
@@ -323,7 +346,10 @@ NamedMemories listed_memories(const std::string& name, const Safetensors& conten
   if (!is_checkpoint(content) || text == content.metadata.end()) return {};
   try {
     NamedMemories all;
-    for (const json& memory : json::parse(text->second)) all.push_back({memory.at(0), memory.at(1), memory.at(2)});
+    for (const json& memory : json::parse(text->second)) {
+      NamedMemory& m = all.emplace_back(NamedMemory{memory.at(0), memory.at(1), memory.at(2)});
+      if (memory.size() > 5) m.place = memory.at(3), m.within = memory.at(4), m.content = memory.at(5);
+    }
     return all;
   } catch (const json::exception&) {
     throw Failure(name + ": damaged: 'memories' in __metadata__");

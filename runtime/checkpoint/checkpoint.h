@@ -22,6 +22,7 @@ struct OutputRecord {
   std::string path;
   std::vector<std::string> ports;
   std::uint64_t bytes = 0;
+  std::optional<std::string> classes = {};  // of its ports, with checksums of their lists; none: an older state
 };
 
 // Where the streams of a run stand. A run that was loaded begins later than its state.
@@ -128,6 +129,8 @@ class CheckpointIn {
 // A path as a checkpoint holds it: bytes that are no text are replaced.
 std::string recorded_path(const std::string& path);
 
+// Whether the file says so.
+bool is_checkpoint(const Safetensors& content);
 // Of a file that says that it is a checkpoint; any other has no checksum.
 void check_checksum(const std::string& name, std::string_view bytes, const Safetensors& content);
 

@@ -8,6 +8,7 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/matching.h"
 #include "runtime/checkpoint/renaming.h"
 #include "runtime/checkpoint/state_file.h"
 #include "runtime/checkpoint/whole_file.h"
@@ -145,10 +146,80 @@ std::vector<const rml_parameter*> first_of_each(std::span<const rml_parameter> r
   return list;
 }
 
+NamedMemories parameters_among(const NamedMemories& all) {
+  NamedMemories found;
+  for (const NamedMemory& m : all)
+    if (m.is_parameter && !m.content.empty()) found.push_back(m);
+  return found;
+}
+
+// The last parts of a place, as often as the paths end alike, and what stands behind.
+std::string end_of_place(const NamedMemory& m, std::size_t parts) {
+  std::size_t at = m.place.size();
+  for (std::size_t k = 0; k < parts && at != m.place.npos; ++k)
+    at = at == 0 ? m.place.npos : m.place.rfind('.', at - 1);
+  std::string end = (at == m.place.npos ? m.place : m.place.substr(at)) + "/" + m.within;
+  std::erase(end, '\'');
+  return end.starts_with('.') ? end.substr(1) : end;
+}
+
+std::size_t parts_alike(std::string a, std::string b) {
+  std::size_t count = 0;
+  while (!a.empty() && !b.empty() && a.substr(a.rfind('.') + 1) == b.substr(b.rfind('.') + 1)) {
+    ++count;
+    for (std::string* of : {&a, &b}) of->resize(of->rfind('.') == of->npos ? 0 : of->rfind('.'));
+  }
+  return count;
+}
+
+// What a state knows of its parameters beside their paths.
+class Placed {
+ public:
+  Placed(const Safetensors& file, const std::string& name, const NamedMemories& program)
+      : program_(parameters_among(program)), listed_(parameters_among(listed_memories(name, file))) {}
+
+  bool any() const { return !listed_.empty() && !program_.empty(); }
+
+  // Of a state of the same node: names in the file become those of the program, where the same is meant.
+  Matched match(const Safetensors& file, const std::vector<Renamed>& map) const {
+    NamedMemories here = listed_;
+    std::vector<bool> mapped;
+    for (NamedMemory& m : here) {
+      mapped.push_back(is_mapped(m.name, map));
+      m.name = by_map(m.name, map);
+      if (const TensorIn* const t = file.find(m.name); t != nullptr) m.type = tensor_type_text(*t);
+    }
+    NamedMemories program = program_;
+    choose_numbers(here, map);
+    choose_numbers(program, map);
+    return rt::match(here, mapped, program, Names::hold);
+  }
+
+  // Where paths were said to be alike, or end alike: why the one is not the other; empty: it may be.
+  std::string misplaced(const std::string& path, const std::string& in_file) const {
+    const auto here = std::ranges::find(program_, path, &NamedMemory::name);
+    const auto there = std::ranges::find(listed_, in_file, &NamedMemory::name);
+    if (here == program_.end() || there == listed_.end()) return "";
+    const std::size_t alike = parts_alike(path, in_file);
+    if (alike == 0) return "";
+    const std::string end = end_of_place(*here, alike - 1);
+    if (end_of_place(*there, alike - 1) == end) return "";
+    const auto other = std::ranges::find_if(listed_, [&](const NamedMemory& m) {
+      return parts_alike(m.name, path) + 1 >= alike && end_of_place(m, alike - 1) == end;
+    });
+    if (other == listed_.end()) return "";
+    return "'" + path + "' is '" + end + "' in the source, which '" + other->name +
+           "' is in that of the file, and not '" + in_file + "': --map says which it is";
+  }
+
+ private:
+  const NamedMemories program_, listed_;
+};
+
 }  // namespace
 
-void read_parameters(const ParameterSource& source, const std::string& entry, std::span<const rml_parameter> wanted,
-                     LoadedParameters& to) {
+void read_parameters(const ParameterSource& source, const std::string& entry, const NamedMemories& memories,
+                     std::span<const rml_parameter> wanted, LoadedParameters& to) {
   const std::vector<Renamed> map = parse_map(source.map);
   to.bytes = read_whole_file(source.file);
   Safetensors file = read_safetensors(source.file, to.bytes);
@@ -161,13 +232,26 @@ void read_parameters(const ParameterSource& source, const std::string& entry, st
   for (const TensorIn& tensor : file.tensors) names.push_back(tensor.name);
   check_map(map, names, source.file);
   rename_tensors(file, source.file, [&](const std::string& name) { return by_map(name, map); });
+  const Placed placed(file, source.file, memories);
+  const auto program = file.metadata.find("program");
+  const bool of_this = placed.any() && program != file.metadata.end() && program->second == entry;
+  if (of_this) {
+    const Matched found = placed.match(file, map);
+    rename_tensors(file, source.file, [&](const std::string& name) { return by_list(name, found.all); });
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (file.tensors[k].name.ends_with(')')) names[k] = file.tensors[k].name;
+  }
   const Matching matching(file, names, entry);
   std::vector<std::string> problems, found;
   std::vector<const rml_parameter*> missing;
   std::set<const TensorIn*> taken;
   for (const rml_parameter* p : first_of_each(wanted)) {
     const TensorIn* tensor = matching.find(p->path);
-    const std::string problem = tensor == nullptr ? matching.missing(*p) : complaint(*tensor, *p);
+    std::string problem = tensor == nullptr ? matching.missing(*p) : complaint(*tensor, *p);
+    if (tensor != nullptr && problem.empty()) {
+      const std::string& old = names[static_cast<std::size_t>(tensor - file.tensors.data())];
+      if (!of_this || is_mapped(old, map)) problem = placed.misplaced(p->path, old);
+    }
     if (tensor == nullptr) missing.push_back(p);
     if (tensor != nullptr) taken.insert(tensor);
     if (!problem.empty()) {
@@ -195,9 +279,9 @@ void read_parameters(const ParameterSource& source, const std::string& entry, st
   }
   if (!source.partial) return;
   // What else is in a state is nobody's to load.
-  const NamedMemories memories = listed_memories(source.file, file);
+  const NamedMemories in_file = listed_memories(source.file, file);
   const auto may_be_one = [&](const std::string& name) {
-    return memories.empty() || std::ranges::any_of(memories, [&](const NamedMemory& m) {
+    return in_file.empty() || std::ranges::any_of(in_file, [&](const NamedMemory& m) {
              return m.is_parameter && (name == m.name || name == given_name(m.name));
            });
   };

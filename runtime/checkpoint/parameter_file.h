@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "runtime/base/rmlrt.h"
+#include "runtime/checkpoint/renaming.h"
 
 namespace rml::rt {
 
@@ -38,9 +39,10 @@ struct LoadedParameters {
   std::deque<std::vector<char>> widened;
 };
 
-// `entry` is the node of the program; of rows of one path, which are adjacent, the first is given. Throws Failure that
-// names what is missing or does not fit.
-void read_parameters(const ParameterSource& source, const std::string& entry, std::span<const rml_parameter> wanted,
-                     LoadedParameters& to);
+// `entry` is the node of the program; of rows of one path, which are adjacent, the first is given. memories: those of
+// the program, by which a state's are found where paths have changed (matching.h). Throws Failure that names what is
+// missing or does not fit.
+void read_parameters(const ParameterSource& source, const std::string& entry, const NamedMemories& memories,
+                     std::span<const rml_parameter> wanted, LoadedParameters& to);
 
 }  // namespace rml::rt

@@ -9,6 +9,8 @@
 #include <sstream>
 
 #include "runtime/base/failure.h"
+#include "runtime/checkpoint/matching.h"
+#include "runtime/stream_io/row.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {
@@ -134,14 +136,32 @@ std::vector<Renamed> by_place(const Side& side, const std::set<std::string>& in_
   return found;
 }
 
+// Up to the next bar.
+std::string next_part(std::istringstream& text) {
+  std::string part;
+  std::getline(text, part, '|');
+  return part;
+}
+
 NamedMemory memory_of(const rml_program& program, const rml_origin& o) {
   const std::span parameters(program.parameters, program.n_parameters);
   const bool is_parameter =
       std::ranges::any_of(parameters, [&](const rml_parameter& p) { return p.path == std::string(o.name); });
-  return {o.instance, o.name, is_parameter};
+  std::istringstream parts(o.instance);
+  NamedMemory memory{next_part(parts), o.name, is_parameter};
+  memory.place = next_part(parts);
+  memory.within = next_part(parts);
+  memory.content = next_part(parts);
+  const rml_memory& m = program.memories[o.memory];
+  memory.type = tensor_type_text(m.dtype, m.dims, m.rank);
+  return memory;
 }
 
 }  // namespace
+
+bool is_mapped(const std::string& name, const std::vector<Renamed>& map) {
+  return std::ranges::any_of(map, [&](const Renamed& r) { return fitting(name, r).has_value(); });
+}
 
 std::vector<Renamed> parse_map(const std::vector<std::string>& texts) {
   std::vector<Renamed> map;
@@ -180,7 +200,8 @@ std::string by_map(const std::string& name, const std::vector<Renamed>& map) {
 std::string by_list(const std::string& name, const std::vector<Renamed>& list) {
   for (const Renamed& r : list)
     for (const std::string of : of_memories)
-      if (name == of + r.old_name) return of + r.new_name;
+      for (const std::string stream : {"", " at"})
+        if (name == of + r.old_name + stream) return of + r.new_name + stream;
   return name;
 }
 
@@ -216,8 +237,9 @@ std::vector<Renamed> by_place(const rml_program& program, const NamedMemories& f
   }
   for (const rml_origin* o : named_origins(program)) {
     in_program.insert(o->name);
-    Side& side = sides[o->instance];
-    side.program.push_back(memory_of(program, *o));
+    const NamedMemory memory = memory_of(program, *o);
+    Side& side = sides[memory.instance];
+    side.program.push_back(memory);
     side.memories.push_back(&program.memories[o->memory]);
   }
   std::vector<Renamed> all;

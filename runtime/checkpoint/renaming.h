@@ -2,9 +2,10 @@
 //
 // Problem: memories are told by the variables that they are of, and variables of a program are renamed. Method: the
 // user says OLD=NEW (--map), of a variable, a parameter, or an instance with all that is in it, or of all names that a
-// pattern fits: what each `*` of OLD stands for takes the place of the `*` of NEW. What is left over is known by its
-// place: a state lists the memories of each instance in the order of the program, so where as many are there, those of
-// one name at the same places and all of the same kinds and types, the others are what stands in their place.
+// pattern fits: what each `*` of OLD stands for takes the place of the `*` of NEW. What is left over is found as
+// matching.h says. States of older versions list no places, only the memories of each instance in the order of the
+// program: where as many are there, those of one name in one order and all of the same kinds and types, the others are
+// those that have taken their place.
 #pragma once
 
 #include <functional>
@@ -36,6 +37,8 @@ std::string by_list(const std::string& name, const std::vector<Renamed>& list);
 struct NamedMemory {
   std::string instance, name;
   bool is_parameter = false;
+  std::string place = {}, within = {}, content = {};  // matching.h; empty: a state of an older version
+  std::string type = {};                              // empty: it has no value in the file
 };
 using NamedMemories = std::vector<NamedMemory>;
 
@@ -44,7 +47,8 @@ NamedMemories named_memories(const rml_program& program);
 // Of each name the first; none that always has the same value.
 std::vector<const rml_origin*> named_origins(const rml_program& program);
 
-// What is in `file`, whose tensors are these, under a name that the program does not have, and what it is there.
+// Of a state that lists no places: what is in `file`, whose tensors are these, under a name that the program does not
+// have, and what it is there.
 std::vector<Renamed> by_place(const rml_program& program, const NamedMemories& file, const Safetensors& tensors);
 
 // What is to be told of it, in lines.

@@ -14,6 +14,8 @@ namespace {
 constexpr int most_told = 16;
 constexpr std::int64_t most_instants = std::int64_t{1} << 62;
 
+constexpr const char* of_another = " (of ";
+
 std::ptrdiff_t common_end(const std::string& a, const std::string& b) {
   return std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
 }
@@ -32,6 +34,9 @@ void keep_difference(std::string& a, std::string& b) {
 
 std::string curve_name(const std::string& output) { return "curve " + output; }
 std::string given_name(const std::string& path) { return "given " + path; }
+std::string name_elsewhere(const std::string& name, const std::string& variable) {
+  return name + of_another + variable + ")";
+}
 
 StateFile::StateFile(const rml_program& program, const std::string& name, const Safetensors& content)
     : program_(program), name_(name) {
@@ -104,6 +109,7 @@ std::string StateFile::proposal() const {
     }
   }
   if (alike < 0) return "";
+  there.resize(std::min(there.size(), there.find(of_another)));
   const std::string text = "\n  if what the file calls '" + there + "' is '" + here + "' here: --map '";
   keep_difference(there, here);
   return text + there + "=" + here + "'";

@@ -51,6 +51,8 @@ class StateFile {
 
 // The name under which a parameter is kept that was given and not looked at.
 std::string given_name(const std::string& path);
+// The name of what has this one in the file, but is another variable's here.
+std::string name_elsewhere(const std::string& name, const std::string& variable);
 // The name of an output's curve, which is no part of the state.
 std::string curve_name(const std::string& output);
 

@@ -19,6 +19,22 @@ namespace {
 constexpr const char* endpoint = "an input or output of this run";
 constexpr const char* loaded = "the one that --load or --load-params names";
 
+constexpr const char* foreign = "the one that --load-params names, which is no state";
+
+// A file of tensors that are no state's is not replaced by the state of this run. What cannot be read is told where it
+// is read.
+bool may_be_replaced(const std::string& path, const Options& options) {
+  const auto identity = identity_of(path);
+  if (!identity || (identity != identity_of(options.save) && identity != identity_of(options.resume))) return true;
+  try {
+    refuse_special_file("--load-params", path);
+    const std::string bytes = read_whole_file(path);
+    return is_checkpoint(read_safetensors(path, bytes));
+  } catch (const Failure&) {
+    return true;
+  }
+}
+
 class FilesOfRun {
  public:
   void add(std::string what, const std::optional<FileIdentity>& identity) {
@@ -71,7 +87,7 @@ std::vector<NameLock> check_files(const rml_program& program, const Options& opt
   for (const std::string& classes : options.reading.classes)
     files.add("a list of classes", identity_of(classes.substr(classes.find('=') + 1)));
   for (const std::string* path : {&options.load, &options.load_params})
-    if (!path->empty()) files.add(loaded, identity_of(*path));
+    if (!path->empty()) files.add(may_be_replaced(*path, options) ? loaded : foreign, identity_of(*path));
   if (!options.load.empty()) {
     require_savable(program, "--load");
     refuse_special_file("--load", options.load);

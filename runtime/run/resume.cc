@@ -16,6 +16,19 @@ std::vector<std::string> names(const Row& row, const std::vector<std::uint32_t>&
   return found;
 }
 
+// "label 3f2a91c0", of each output that is written by its classes.
+std::string classes_of(const Endpoint& output, const Row& row) {
+  std::string text;
+  for (const std::uint32_t i : output.ports) {
+    const ClassList* const list = output.texts == nullptr ? nullptr : output.texts->of_output(i);
+    if (list == nullptr) continue;
+    std::uint32_t sum = 0;
+    for (const std::string& name : list->names()) sum = checksum(sum, name + "\n");
+    text += (text.empty() ? "" : ", ") + std::string(row.port(i).name) + " " + std::to_string(sum);
+  }
+  return text;
+}
+
 }  // namespace
 
 SavedRun::SavedRun(const Options& options) : resumed(!options.resume.empty() && file_exists(options.resume)) {
@@ -38,6 +51,9 @@ void open_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, cons
         saved->outputs, [&](const OutputRecord& o) { return o.path == recorded && o.ports == ports; });
     if (known == saved->outputs.end())
       throw Failure("'" + outputs[k].path + "' was not an output of the run that saved '" + path + "'");
+    if (known->classes && *known->classes != classes_of(outputs[k], sinks.row()))
+      throw Failure("'" + outputs[k].path + "' has classes of other lists than the run that saved '" + path +
+                    "' gave it: give the same to --classes");
     before[k] = Settled{known->bytes, rows};
   }
   if (saved != nullptr && saved->outputs.size() > outputs.size())
@@ -52,7 +68,8 @@ void record_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, Ru
   sinks.catch_up();
   for (std::size_t k = 0; k < outputs.size(); ++k)
     if (const auto bytes = sinks.sinks()[k]->settle())
-      record.outputs.push_back({recorded_path(outputs[k].path), names(sinks.row(), outputs[k].ports), *bytes});
+      record.outputs.push_back({recorded_path(outputs[k].path), names(sinks.row(), outputs[k].ports), *bytes,
+                                classes_of(outputs[k], sinks.row())});
 }
 
 }  // namespace rml::rt

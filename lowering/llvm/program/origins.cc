@@ -8,6 +8,7 @@
 #include "lowering/llvm/program/unit.h"
 #include "lowering/steps/mentions.h"
 #include "semantics/time/memories.h"
+#include "semantics/time/places.h"
 
 namespace rml::codegen {
 
@@ -70,9 +71,12 @@ std::vector<Origin> origins_of_schedule(const steps::Program& program, const std
   return all;
 }
 
-std::string instance_of(const Core& core, ValueId v) {
+// The path; behind it, by which place and by which number the memory is found where paths have changed.
+std::string instance_of(const Core& core, const Places& places, const std::string& content, ValueId v) {
+  const bool moves = !is_kept(core, std::get<core::Fby>(core[v].rhs).next, v);
   const InstanceId i = core[v].instance;
-  return i.valid() ? core.instances[i.index].path : "";
+  const std::string path = i.valid() ? core.instances[i.index].path : "", place = i.valid() ? places.of(i) : "";
+  return path + "|" + place + "|" + places.within(v) + "|" + content + (moves ? "" : "!");
 }
 
 }  // namespace
@@ -82,6 +86,13 @@ std::vector<llvm::Constant*> origin_rows(Emission& module, const std::vector<std
   const steps::Program& program = module.program;
   const Core& core = module.core;
   const std::map<ValueId, std::string> names = memory_names(core);
+  const Places places(core, module.sources);
+  std::vector<ValueId> memories;
+  for (const auto& [v, name] : names) memories.push_back(v);
+  const auto named = contents(core, memories, InputNames::count), typed = contents(core, memories, InputNames::do_not);
+  const auto content = [&](ValueId v) {
+    return named.contains(v) ? std::to_string(named.at(v)) + ":" + std::to_string(typed.at(v)) : "0:0";
+  };
   std::vector<llvm::Constant*> rows;
   for (const Origin& o : program.on_demand != nullptr ? origins_on_demand(*program.on_demand)
                                                       : origins_of_schedule(program, row_of_cell, first_queue)) {
@@ -92,8 +103,9 @@ std::vector<llvm::Constant*> origin_rows(Emission& module, const std::vector<std
     if (name == names.end()) then = module.tensor(std::get<core::Const>(core[next].rhs).value);
     rows.push_back(llvm::ConstantStruct::get(
         module.abi.origin,
-        {module.text(name == names.end() ? "" : name->second), module.text(instance_of(core, o.fby)),
-         llvm::ConstantInt::get(module.i32(), o.memory), llvm::ConstantInt::get(module.i32(), o.unit), then}));
+        {module.text(name == names.end() ? "" : name->second),
+         module.text(instance_of(core, places, content(o.fby), o.fby)), llvm::ConstantInt::get(module.i32(), o.memory),
+         llvm::ConstantInt::get(module.i32(), o.unit), then}));
   }
   return rows;
 }
