@@ -55,9 +55,14 @@ Symbol Acts::first(ClockTermId clock) {
               [&] { return write_.add(ast::Fby{write_.boolean(true), write_.boolean(false)}); });
 }
 
-Symbol Acts::always() {
-  return made({Way::always, true, {}}, "always",
-              [&] { return write_.add(ast::Fby{write_.boolean(true), write_.boolean(true)}); });
+Symbol Acts::constant(bool value, ClockTermId clock) {
+  Recipe recipe{Way::constant, value, {conditions_.root(clock)}};
+  for (const Sampling& s : conditions_.down_to(clock)) {
+    recipe.parts.push_back(s.condition.index);
+    recipe.parts.push_back(s.positive ? 1 : 0);
+  }
+  return made(std::move(recipe), value ? "always" : "never",
+              [&] { return write_.add(ast::Fby{write_.boolean(value), write_.boolean(value)}); });
 }
 
 Symbol Acts::any(const std::vector<Symbol>& acts, const std::string& hint) {
@@ -82,6 +87,26 @@ Symbol Acts::either(Symbol c, Symbol yes, Symbol no, const std::string& hint) {
               [&] { return write_.merge(c, write_.name(yes), write_.name(no)); });
 }
 
+void Acts::define_copy(Symbol copy, Symbol act) {
+  if (copy == act) return;
+  write_.equation(copy, write_.name(act));
+  copies_.emplace(copy, act);
+}
+
+Symbol Acts::resolved(Symbol act) const {
+  for (auto at = copies_.find(act); at != copies_.end(); at = copies_.find(act)) act = at->second;
+  return act;
+}
+
+Symbol Acts::origin(Symbol act) const {
+  for (;;) {
+    act = resolved(act);
+    const auto from = origins_.find(act);
+    if (from == origins_.end()) return act;
+    act = from->second.act;
+  }
+}
+
 Symbol Acts::above(Symbol act, const Sampling& s) const {
   const auto from = origins_.find(act);
   return from != origins_.end() && from->second.sampling == s ? from->second.act : Symbol{};
@@ -90,10 +115,10 @@ Symbol Acts::above(Symbol act, const Sampling& s) const {
 bool Acts::is_down_all(Symbol act, Symbol whole, const std::vector<Sampling>& list) const {
   for (std::size_t k = list.size(); k-- > 0;) {
     if (conditions_.keeps_all(list[k])) continue;
-    act = above(act, list[k]);
+    act = above(resolved(act), list[k]);
     if (!act.valid()) return false;
   }
-  return act == whole;
+  return resolved(act) == whole;
 }
 
 }  // namespace rml::derivation

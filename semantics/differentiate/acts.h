@@ -15,7 +15,7 @@ namespace rml::derivation {
 
 class Acts {
  public:
-  Acts(const Conditions& conditions, GradientWriter& write) : conditions_(conditions), write_(write) {}
+  Acts(Conditions& conditions, GradientWriter& write) : conditions_(conditions), write_(write) {}
 
   // act on the clock that the sampling leads to; on the one that it comes from, false elsewhere.
   Symbol down(Symbol act, const Sampling& s);
@@ -27,30 +27,39 @@ class Acts {
   Symbol previous(Symbol act);
   // True at the first cycle of a clock.
   Symbol first(ClockTermId clock);
-  // True at all cycles, which clocks need not see.
-  Symbol always();
+  // True at all cycles of a clock, or at none. Neither is a constant for the checks of clocks: what is sampled by it has
+  // a clock of its own, which exists.
+  Symbol always(ClockTermId clock) { return constant(true, clock); }
+  Symbol never(ClockTermId clock) { return constant(false, clock); }
   // Where any of them holds.
   Symbol any(const std::vector<Symbol>& acts, const std::string& hint);
   ExprId any_of(const std::vector<Symbol>& acts);
   // yes where c holds, no where it does not.
   Symbol either(Symbol c, Symbol yes, Symbol no, const std::string& hint);
 
+  // `copy` is defined as `act`, which is another name of the same activity from now on.
+  void define_copy(Symbol copy, Symbol act);
+  // The activity that `act` is a copy of, and that it is a copy or a sampling of.
+  Symbol resolved(Symbol act) const;
+  Symbol origin(Symbol act) const;
+
   // Where down() made `act`: what it was made from, if by this sampling. Invalid: it was not.
   Symbol above(Symbol act, const Sampling& s) const;
   bool is_down_all(Symbol act, Symbol whole, const std::vector<Sampling>& list) const;
 
  private:
-  enum class Way { sampled, lifted, branch, next, previous, first, any, either, always };
+  enum class Way { sampled, lifted, branch, next, previous, first, any, either, constant };
   struct Recipe {
     Way way;
     bool positive = true;
     std::vector<std::uint32_t> parts;
     friend auto operator<=>(const Recipe&, const Recipe&) = default;
   };
+  Symbol constant(bool value, ClockTermId clock);
   Symbol made(Recipe recipe, const std::string& hint, const std::function<ExprId()>& right);
   std::string joint(Symbol act, Symbol c) const { return write_.text(act) + "_" + write_.text(c); }
 
-  const Conditions& conditions_;
+  Conditions& conditions_;
   GradientWriter& write_;
   std::map<Recipe, Symbol> made_;
   struct Origin {
@@ -58,6 +67,7 @@ class Acts {
     Sampling sampling;
   };
   std::map<Symbol, Origin> origins_;  // of what down() made
+  std::map<Symbol, Symbol> copies_;   // of what, by copy
 };
 
 }  // namespace rml::derivation

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "semantics/core/components.h"
 #include "semantics/differentiate/instances.h"
 #include "semantics/differentiate/iteration.h"
 #include "semantics/differentiate/operators.h"
@@ -32,12 +33,14 @@ class Backward {
         grounded_(d.node.names.variables.size(), false),
         adjoints_(d.node.names.variables.size()),
         early_(d.node.names.variables.size()),
-        pending_(d.node.node.equations.size(), false) {
+        pending_(d.node.node.equations.size(), false),
+        recurrent_(d.node.names.variables.size(), false) {
     for (const Seed& s : seeds) contributions_[s.variable].push_back({s.act, s.adjoint, std::nullopt, true});
     for (std::uint32_t v = 0; v < early_.size(); ++v) {
       users_left_.push_back(d.activity.users(v));
       if (const std::uint32_t q = equation_of(v); d.activity.is_useful(v) && q != UINT32_MAX) pending_[q] = true;
     }
+    find_recurrent();
   }
 
   std::vector<Adjoint> run() {
@@ -61,6 +64,22 @@ class Backward {
  private:
   std::uint32_t equation_of(std::uint32_t v) const { return d_.node.names.variables[v].equation; }
 
+  // A variable is recurrent if a user of it depends on the equation that defines it.
+  void find_recurrent() {
+    const auto users = [&](std::size_t q, auto&& f) {
+      for (const std::uint32_t v : d_.activity.reached(q))
+        if (equation_of(v) != UINT32_MAX) f(equation_of(v), v);
+    };
+    std::uint32_t found = 0;
+    const std::vector<std::uint32_t> component = strong_components(
+        pending_.size(),
+        [&](std::uint32_t q, auto&& f) { users(q, [&](std::uint32_t defines, std::uint32_t) { f(defines); }); }, found);
+    for (std::size_t q = 0; q < pending_.size(); ++q)
+      users(q, [&](std::uint32_t defines, std::uint32_t v) {
+        if (component[q] == component[defines]) recurrent_[v] = true;
+      });
+  }
+
   // The last one all of whose variables have all that their users contribute, or have names already.
   std::optional<std::size_t> next_equation() const {
     const auto is_ready = [&](std::uint32_t v) {
@@ -83,7 +102,7 @@ class Backward {
     for (const std::uint32_t v : d_.activity.reached(q)) --users_left_[v];
   }
 
-  // Of the variables that wait, one that is read through a delay (a recurrence is cut there).
+  // Of the recurrent variables that wait, one that is read through a delay (a recurrence is cut there).
   void name_early() {
     std::optional<std::uint32_t> chosen;
     bool is_delayed = false;
@@ -104,7 +123,7 @@ class Backward {
 
   bool is_waiting(std::uint32_t v) const {
     const std::uint32_t q = equation_of(v);
-    return d_.activity.is_useful(v) && q != UINT32_MAX && pending_[q] && !early_[v].given();
+    return recurrent_[v] && d_.activity.is_useful(v) && pending_[q] && !early_[v].given();
   }
 
   bool is_grounded(std::uint32_t v) const { return std::ranges::any_of(contributions_[v], &Contribution::is_grounded); }
@@ -130,12 +149,12 @@ class Backward {
     const Adjoint early = early_[v];
     const Symbol self = d_.node.names.variables[v].name;
     if (contributions_[v].empty()) {
-      write_.equation(early.act, write_.boolean(false));
+      d_.acts.define_copy(early.act, d_.acts.never(d_.node.clocks.variable_clocks[v]));
       write_.equation(early.value, write_.when(write_.zeros_like(self), early.act));
       return;
     }
     auto [act, sum] = summed(v);
-    if (act != early.act) write_.equation(early.act, write_.name(act));
+    d_.acts.define_copy(early.act, act);
     // An adjoint that only itself contributes to is zero, of a shape that nothing else tells.
     if (!is_grounded(v)) sum = write_.binary(BinaryOp::add, sum, write_.when(write_.zeros_like(self), early.act));
     write_.equation(early.value, sum);
@@ -254,6 +273,7 @@ class Backward {
   std::vector<Adjoint> early_;  // named before their equations
   std::vector<std::size_t> users_left_;
   std::vector<bool> pending_;  // by equation: it has useful variables, and is still to be taken
+  std::vector<bool> recurrent_;
 };
 
 }  // namespace

@@ -26,7 +26,8 @@ struct DiffInterface {
 };
 
 DiffInterface diff_interface(const Program& program, const Checked& checked, const DerivativeKey& key) {
-  DiffInterface made{program[key.node], key.outputs, {}};
+  DiffInterface made{program[key.node], {}, {}};
+  for (const std::uint32_t group : key.outputs) made.adjoints.push_back(group != DerivativeKey::no_adjoint);
   const TypedNode& typed = checked.types.nodes[key.node.index];
   for (std::uint32_t i = 0; i < made.of.inputs.size(); ++i)
     if (is_float(typed.variable_types[i], key.float_variables)) made.differentiable.push_back(i);
@@ -125,16 +126,20 @@ class Replacement {
   const std::vector<ast::Equation>& equations() const { return added_; }
 
  private:
-  // A `bp` for each root of f's clocks, and the optimizer's arguments for each behind all others.
+  // One `bp` is what the derived node gets for each of its own; the optimizer's arguments, for each root of f's clocks,
+  // follow all others. A node that the user wrote takes none: it says itself how its parameters move.
   void add_arguments() {
     bp_ = repeatable(call_.arguments[f_.bp()].value, "bp");
-    for (std::size_t k = 0; k < derived_.roots.size(); ++k) {
+    for (std::size_t k = 1; k < derived_.bps.size(); ++k) {
       const auto place = call_.arguments.begin() + static_cast<std::ptrdiff_t>(f_.bp() + k);
-      if (k > 0) call_.arguments.insert(place, {{}, call_.callee_span, write_.copy(bp_)});
+      call_.arguments.insert(place, {{}, call_.callee_span, write_.copy(bp_)});
+    }
+    if (derived_.written) return;
+    for (std::size_t k = 0; k < derived_.roots.size(); ++k) {
       if (call_.diff)
         for (const ExprId rate : call_.diff->optimizer_arguments)
           call_.arguments.push_back({{}, call_.diff->span, k == 0 ? rate : write_.copy(rate)});
-      if (derived_.written || !deal_) continue;
+      if (!deal_) continue;
       for (const ExprId e : step_arguments()) call_.arguments.push_back({{}, call_.callee_span, e});
     }
   }
@@ -306,7 +311,7 @@ class Expansion {
   // The derivative, for the adjoints that are not zero; one that the user wrote takes those that are as well.
   Derivative derive() {
     const ZeroAdjoints zeros = zero_adjoints(program_, call_, f_);
-    for (const std::size_t j : zeros.outputs) key_.outputs[j] = false;
+    for (const std::size_t j : zeros.outputs) key_.outputs[j] = DerivativeKey::no_adjoint;
     const Derivative derived = derivatives_.derive(key_);
     if (!derived.written)
       for (std::size_t k = zeros.places.size(); k-- > 0;)

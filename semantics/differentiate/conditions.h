@@ -26,6 +26,7 @@ class Conditions {
   Symbol named(ExprId e);
   // The conditions from the root of the node's clocks down to a clock.
   std::vector<Sampling> down_to(ClockTermId clock);
+  std::uint32_t root(ClockTermId clock) const { return root_of(node_.clocks, clock); }
   // Whether what is sampled has the clock that it is sampled from, as by a constant.
   bool keeps_all(const Sampling& s) const;
 

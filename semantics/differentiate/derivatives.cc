@@ -61,10 +61,21 @@ Derivative::Extra written_extra(const Program& program, const ast::Node& of, con
   Derivative::Extra extra;
   for (std::uint32_t i = 0; i < of.inputs.size(); ++i) {
     const std::string& input = program.text(of.inputs[i].name);
-    if (name == "d" + input) extra = {Derivative::Extra::gradient, i, Derivative::no_input};
-    if (name == "bp_" + input || name == "bp" + input) extra = {Derivative::Extra::activity, i, Derivative::no_input};
+    if (name == "d" + input) extra = {Derivative::Extra::gradient, i};
+    if (name == "bp_" + input || name == "bp" + input) extra = {Derivative::Extra::activity, i};
   }
   return extra;
+}
+
+// The variables of a written node's interface that its variable v is sampled by, the last sampling first.
+std::vector<std::uint32_t> sampled_by(const ClockedNode& clocks, std::size_t v) {
+  std::vector<std::uint32_t> list;
+  if (clocks.has_errors || v >= clocks.variable_clocks.size()) return list;
+  for (ClockTermId at = clocks.variable_clocks[v]; at.valid() && clocks.terms[at.index].kind == ClockTerm::on;
+       at = clocks.terms[at.index].parent)
+    if (const ClockTerm& t = clocks.terms[at.index]; t.positive && t.condition.variable >= 0)
+      list.push_back(static_cast<std::uint32_t>(t.condition.variable));
+  return list;
 }
 
 // The input whose gradient is meant by a name that is none: `dx2`, as variables are called where there is a `dx`.
@@ -77,7 +88,8 @@ std::optional<std::string> nearly_gradient(const Program& program, const ast::No
 
 }  // namespace
 
-// The interface of a written node, which is told by the names of its outputs.
+// The interface of a written node: gradients are known by the names of its outputs, and which activity belongs to which
+// adjoint and gradient by their clocks.
 void Derivatives::take_written(const DerivativeKey& key, Derivative& out) const {
   const ast::Node &of = program_[key.node], &node = program_[out.node];
   const TypedNode& typed = checked_.types.nodes[key.node.index];
@@ -94,9 +106,13 @@ void Derivatives::take_written(const DerivativeKey& key, Derivative& out) const 
               program_.text(of.name) + "`, then the gradients, named `d` and the input");
     out.failed = true;
   };
-  const std::size_t inputs = of.inputs.size() + 1 + out.adjoints.size();
-  if (node.inputs.size() != inputs)
+  const std::size_t inputs = of.inputs.size() + 1 + out.adjoints.size(), first_bp = of.inputs.size();
+  std::size_t bps = node.inputs.size() - std::min(node.inputs.size(), inputs - 1);
+  for (std::size_t k = 0; k < bps; ++k)
+    if (bps > 1 && !program_.text(node.inputs[first_bp + k].name).starts_with("bp")) bps = 0;
+  if (bps == 0 || bps > std::max<std::size_t>(1, out.adjoints.size()))
     return refuse("has " + std::to_string(node.inputs.size()) + " inputs, not " + std::to_string(inputs));
+  take_written_bps(key, static_cast<std::uint32_t>(bps), out);
   if (node.outputs.size() < of.outputs.size()) return refuse("has fewer outputs than `" + program_.text(of.name) + "`");
   for (std::size_t k = of.outputs.size(); k < node.outputs.size(); ++k) {
     const std::string& name = program_.text(node.outputs[k].name);
@@ -104,10 +120,42 @@ void Derivatives::take_written(const DerivativeKey& key, Derivative& out) const 
     if (const auto meant = extra.kind == Derivative::Extra::other ? nearly_gradient(program_, of, name) : std::nullopt)
       return refuse("has an output `" + name + "`, which is no gradient: that of `" + *meant + "` is named `d" +
                     *meant + "`");
-    for (const Derivative::Extra& before : out.extras)
-      if (before.kind == Derivative::Extra::activity && before.input == extra.input) extra.active_with = extra.input;
+    if (extra.kind == Derivative::Extra::gradient) find_activity(key, k, out, extra);
     out.extras.push_back(extra);
   }
+}
+
+// Which of the `bps` of a written node each adjoint comes with.
+void Derivatives::take_written_bps(const DerivativeKey& key, std::uint32_t bps, Derivative& out) const {
+  const auto first_bp = static_cast<std::uint32_t>(program_[key.node].inputs.size());
+  for (std::uint32_t k = 0; k < bps; ++k) out.bps.push_back({UINT32_MAX, k + 1});
+  for (std::size_t k = 0; k < out.adjoints.size(); ++k) {
+    out.adjoint_bps.push_back(0);
+    for (const std::uint32_t v : sampled_by(checked_.clocks.nodes[out.node.index], first_bp + bps + k))
+      if (v >= first_bp && v < first_bp + bps) out.adjoint_bps.back() = v - first_bp;
+  }
+}
+
+// Where the gradient that is output k of a written node is present: what its clock is sampled by, an activity before it
+// or a `bp`. Where the clock does not say it, the activity that is named after the same input, else the first `bp`.
+void Derivatives::find_activity(const DerivativeKey& key, std::size_t k, const Derivative& of,
+                                Derivative::Extra& gradient) const {
+  const std::size_t first_bp = program_[key.node].inputs.size(), inputs = program_[of.node].inputs.size();
+  const std::size_t first_extra = inputs + program_[key.node].outputs.size();
+  for (const std::uint32_t v : sampled_by(checked_.clocks.nodes[of.node.index], inputs + k)) {
+    if (v >= first_bp && v < first_bp + of.bps.size()) {
+      gradient.bp = static_cast<std::uint32_t>(v - first_bp);
+      return;
+    }
+    if (v < first_extra || v - first_extra >= of.extras.size()) continue;
+    const Derivative::Extra& before = of.extras[v - first_extra];
+    if (before.kind != Derivative::Extra::activity) continue;
+    gradient.active_with = before.input;
+    return;
+  }
+  for (const Derivative::Extra& before : of.extras)
+    if (before.kind == Derivative::Extra::activity && before.input == gradient.input)
+      gradient.active_with = gradient.input;
 }
 
 NodeId Derivatives::add(ast::Node node) {
@@ -126,7 +174,7 @@ DerivativeKey Derivatives::outermost(NodeId node) const {
   DerivativeKey key{node, possible_floats(typed.scheme), {}, {}, 0};
   const ast::Node& item = program_[node];
   for (std::size_t j = 0; j < item.outputs.size(); ++j)
-    key.outputs.push_back(is_float(typed.variable_types[item.inputs.size() + j], key.float_variables));
+    key.outputs.push_back(is_float(typed.variable_types[item.inputs.size() + j], key.float_variables) ? 1U : 0U);
   return key;
 }
 

@@ -43,6 +43,8 @@ class Derivatives {
  private:
   NodeId written(NodeId of) const;
   void take_written(const DerivativeKey& key, Derivative& out) const;
+  void take_written_bps(const DerivativeKey& key, std::uint32_t bps, Derivative& out) const;
+  void find_activity(const DerivativeKey& key, std::size_t k, const Derivative& of, Derivative::Extra& gradient) const;
 
   Program& program_;
   Diagnostics& diagnostics_;

@@ -41,9 +41,9 @@ struct Flow {
 
 using PassOn = std::function<void(ExprId part, Flow)>;
 
-// Inputs of the derived node behind those of the original, by root of the original's clocks.
+// Inputs of the derived node after those of the original; the later ones by root of the original's clocks.
 struct AddedInputs {
-  std::map<std::uint32_t, Symbol> bps;                 // where the gradient is asked for
+  std::vector<Symbol> bps;                             // where adjoints are present: by place in Derivative::bps
   std::map<std::uint32_t, std::vector<Symbol>> rates;  // the optimizer's arguments
   std::map<std::uint32_t, std::vector<Symbol>> steps;  // what `step_inputs` lists, where gradients are added
 };

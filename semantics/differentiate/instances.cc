@@ -10,7 +10,7 @@
 
 namespace rml::derivation {
 
-DerivativeKey callee_key(const NodeFacts& node, ExprId e, std::vector<bool> outputs) {
+DerivativeKey callee_key(const NodeFacts& node, ExprId e, std::vector<std::uint32_t> outputs) {
   DerivativeKey key{std::get<NodeRef>(node.reference(e)).node, {}, std::move(outputs), {}, 0};
   for (const TypeTerm term : node.checked.types.instantiations[e.index])
     key.float_variables.push_back(is_float(term, node.key.float_variables));
@@ -114,18 +114,28 @@ namespace {
 // An instance of g, and the one of its derivative that takes its place.
 class Instance {
  public:
-  Instance(Derivation& d, ExprId e, const Derivative& derived, std::vector<ast::Target> results)
+  Instance(Derivation& d, ExprId e, std::vector<ast::Target> results)
       : d_(d),
         write_(d.write),
         e_(e),
         g_(std::get<NodeRef>(d.node.reference(e)).node),
         interface_(d.node.checked.clocks.nodes[g_.index]),
-        derived_(derived),
         arguments_(d.node.checked.names.arguments[e.index]),
         results_(std::move(results)) {}
 
+  // Whether there is a derivative of g for these adjoints of its results.
+  bool derive(const std::vector<Adjoint>& adjoints) {
+    std::vector<Symbol> acts;
+    for (std::size_t j = 0; j < adjoints.size(); ++j)
+      acts.push_back(adjoints[j].given() ? lifted(adjoints[j].act, samplings(clock_of_result(j))) : Symbol{});
+    const auto derived = derivative_of_callee(d_, e_, acts, d_.node.key.maps);
+    if (!derived) return false;
+    derived_ = *derived;
+    acts_ = acts_of_bps(d_, derived_, acts, "bp_" + name());
+    return true;
+  }
+
   void write(const std::vector<Adjoint>& adjoints) {
-    find_acts(adjoints);
     const std::vector<Symbol> given = given_adjoints(adjoints);
     add_gradients();
     const std::vector<ExprId> rates = optimizer_arguments(d_, e_, derived_);
@@ -143,7 +153,8 @@ class Instance {
   void pass_on_gradients(const PassOn& pass_on) {
     for (const auto& [input, gradient] : gradients_) {
       const auto own = input_acts_.find(gradient.active_with);
-      const Symbol act = own != input_acts_.end() ? own->second : act_on(interface_.variable_clocks[input]);
+      const Symbol act =
+          own != input_acts_.end() ? own->second : act_on(gradient.bp, interface_.variable_clocks[input]);
       pass_on(arguments_[input], {act, write_.name(gradient.value), gradient_shape(arguments_[input])});
     }
   }
@@ -151,25 +162,12 @@ class Instance {
  private:
   struct Gradient {
     Symbol value;
-    std::uint32_t active_with;
+    std::uint32_t active_with, bp;  // as in Derivative::Extra
   };
 
   std::string name() const { return d_.node.text(d_.node.program[g_].name); }
   ClockTermId clock_of_result(std::size_t j) const {
     return interface_.variable_clocks[d_.node.program[g_].inputs.size() + j];
-  }
-
-  // For each root of g's clocks one act, for all results on clocks from there.
-  void find_acts(const std::vector<Adjoint>& adjoints) {
-    for (const std::uint32_t root : derived_.roots) {
-      std::vector<Symbol> found;
-      for (std::size_t j = 0; j < adjoints.size(); ++j) {
-        if (!adjoints[j].given() || (!derived_.written && root_of(interface_, clock_of_result(j)) != root)) continue;
-        const Symbol act = lifted(adjoints[j].act, samplings(clock_of_result(j)));
-        if (std::ranges::find(found, act) == found.end()) found.push_back(act);
-      }
-      acts_.push_back(found.size() == 1 ? found[0] : d_.acts.any(found, "bp_" + name()));
-    }
   }
 
   // act on the root's clock.
@@ -195,22 +193,15 @@ class Instance {
     return list;
   }
 
-  // The act of the root of a clock of g's interface, on that clock.
-  Symbol act_on(ClockTermId clock) {
-    const auto root = std::ranges::find(derived_.roots, root_of(interface_, clock));
-    Symbol act;
-    if (derived_.written)
-      act = acts_[0];
-    else if (root != derived_.roots.end())
-      act = acts_[static_cast<std::size_t>(root - derived_.roots.begin())];
-    return d_.acts.down_all(act, samplings(clock));
-  }
+  // The act of one of the derived node's `bps`, on a clock of g's interface.
+  Symbol act_on(std::uint32_t bp, ClockTermId clock) { return d_.acts.down_all(acts_[bp], samplings(clock)); }
 
   // What is fed to the derived node as the adjoints of g's results.
   std::vector<Symbol> given_adjoints(const std::vector<Adjoint>& adjoints) {
     std::vector<Symbol> given;
-    for (const std::uint32_t j : derived_.adjoints) {
-      const Symbol act = act_on(clock_of_result(j));
+    for (std::size_t k = 0; k < derived_.adjoints.size(); ++k) {
+      const std::uint32_t j = derived_.adjoints[k];
+      const Symbol act = act_on(derived_.adjoint_bps[k], clock_of_result(j));
       if (adjoints[j].given() && adjoints[j].act == act) {
         given.push_back(adjoints[j].value);
         continue;
@@ -237,7 +228,7 @@ class Instance {
           s = input_acts_[extra.input] = write_.fresh("bp_" + input);
         } else {
           s = write_.fresh("d" + d_.node.text_of(arguments_[extra.input], input));
-          gradients_[extra.input] = {s, extra.active_with};
+          gradients_[extra.input] = {s, extra.active_with, extra.bp};
         }
       }
       extras_.push_back(write_.target(s));
@@ -257,10 +248,10 @@ class Instance {
   const ExprId e_;
   const NodeId g_;
   const ClockedNode& interface_;
-  const Derivative& derived_;
+  Derivative derived_;
   const OrderedArguments arguments_;
   std::vector<ast::Target> results_;  // of g
-  std::vector<Symbol> acts_;          // by root of g's clocks
+  std::vector<Symbol> acts_;          // by place in the `bps` of the derived node
   std::vector<ast::Target> extras_;   // the other results
   std::map<std::uint32_t, Symbol> input_acts_;
   std::map<std::uint32_t, Gradient> gradients_;
@@ -268,11 +259,20 @@ class Instance {
 
 }  // namespace
 
-std::optional<Derivative> derivative_of_callee(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints,
+std::optional<Derivative> derivative_of_callee(Derivation& d, ExprId e, const std::vector<Symbol>& acts,
                                                std::uint32_t maps) {
-  std::vector<bool> outputs;
-  for (const Adjoint& a : adjoints) outputs.push_back(a.given());
-  if (std::ranges::none_of(outputs, std::identity{})) return std::nullopt;
+  std::vector<std::uint32_t> outputs;
+  std::vector<Symbol> groups;
+  for (const Symbol act : acts) {
+    if (!act.valid()) {
+      outputs.push_back(DerivativeKey::no_adjoint);
+      continue;
+    }
+    const auto group = std::ranges::find(groups, act);
+    outputs.push_back(static_cast<std::uint32_t>(group - groups.begin()) + 1);
+    if (group == groups.end()) groups.push_back(act);
+  }
+  if (groups.empty()) return std::nullopt;
   DerivativeKey key = callee_key(d.node, e, std::move(outputs));
   key.optimizer = d.node.key.optimizer;
   key.rates = d.node.key.rates;
@@ -284,11 +284,22 @@ std::optional<Derivative> derivative_of_callee(Derivation& d, ExprId e, const st
   return std::nullopt;
 }
 
+std::vector<Symbol> acts_of_bps(Derivation& d, const Derivative& derived, const std::vector<Symbol>& acts,
+                                const std::string& hint) {
+  std::vector<std::vector<Symbol>> found(derived.bps.size());
+  for (std::size_t k = 0; k < derived.adjoints.size(); ++k) {
+    std::vector<Symbol>& list = found[derived.adjoint_bps[k]];
+    const Symbol act = acts[derived.adjoints[k]];
+    if (act.valid() && std::ranges::find(list, act) == list.end()) list.push_back(act);
+  }
+  std::vector<Symbol> of_bps;
+  for (const std::vector<Symbol>& list : found) of_bps.push_back(list.size() == 1 ? list[0] : d.acts.any(list, hint));
+  return of_bps;
+}
+
 void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
-  std::vector<ast::Target> results = d.write.results(e);
-  const auto derived = derivative_of_callee(d, e, adjoints, d.node.key.maps);
-  if (!derived) return;
-  Instance instance(d, e, *derived, std::move(results));
+  Instance instance(d, e, d.write.results(e));
+  if (!instance.derive(adjoints)) return;
   instance.write(adjoints);
   instance.pass_on_gradients(pass_on);
 }

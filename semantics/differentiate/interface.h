@@ -12,10 +12,15 @@ namespace rml {
 
 // What is to be differentiated: a node, where its dtype variables stand for floats, which of its
 // outputs have adjoints, and with what its parameters move.
+//
+// Outputs whose adjoints are present at the same cycles form a group, which has one activity. Groups keep activities
+// apart that the caller computes from each other: of `p, y = pair(x, p)` the activity of p is what `pair` makes of that
+// of y, so the two must not be joined.
 struct DerivativeKey {
+  static constexpr std::uint32_t no_adjoint = 0;
   NodeId node;
-  std::vector<bool> float_variables;  // by variable of its dtype scheme
-  std::vector<bool> outputs;
+  std::vector<bool> float_variables;   // by variable of its dtype scheme
+  std::vector<std::uint32_t> outputs;  // by output: its group, counted from 1 in the order of outputs, or `no_adjoint`
   NodeId optimizer;  // invalid: adjoints are added as they are
   std::size_t rates = 0;
   NodeId step_sum = {};    // adds gradients over a step, of a node with dealt inputs; invalid: each moves its parameter
@@ -28,19 +33,28 @@ struct DerivativeKey {
 // they are, where parameters move.
 inline constexpr const char* step_inputs[] = {"per_step", "step_end", "step_at", "moves"};
 
-// The node that does it. Its inputs: those of the original, `bp`, an adjoint for each output in
+// The node that does it. Its inputs: those of the original, `bps`, an adjoint for each output in
 // `adjoints`, the optimizer's arguments, with `step_sum` what it is told of steps. Its outputs: those of the original,
-// then `extras`. Where outputs have clocks that need not be related, there is a `bp`, and arguments, for each.
+// then `extras`. Where outputs have clocks that need not be related, there are arguments for each.
 struct Derivative {
+  // Where the adjoints of a group are present: a Boolean input on the root of the clocks of its outputs.
+  struct Bp {
+    std::uint32_t root, group;
+    friend bool operator==(const Bp&, const Bp&) = default;
+  };
   struct Extra {
     enum Kind : std::uint8_t { activity, gradient, other } kind = other;
     std::uint32_t input = 0;
-    std::uint32_t active_with = no_input;  // of a gradient: the input whose activity is its own
+    // Where a gradient is present: where the activity of this input is true, or else where this one of `bps` is.
+    std::uint32_t active_with = no_input;
+    std::uint32_t bp = 0;
   };
-  static constexpr std::uint32_t no_input = UINT32_MAX;  // `bp`
+  static constexpr std::uint32_t no_input = UINT32_MAX;
   NodeId node;
-  std::vector<std::uint32_t> roots;  // of the clocks of outputs: a `bp` for each, in this order
-  std::vector<std::uint32_t> adjoints;
+  std::vector<std::uint32_t> roots;  // of the clocks of outputs with adjoints
+  std::vector<Bp> bps;
+  std::vector<std::uint32_t> adjoints;    // outputs
+  std::vector<std::uint32_t> adjoint_bps; // by adjoint: its place in `bps`
   std::vector<Extra> extras;  // an activity stands before the gradients that it belongs to
   bool failed = false;        // an error was reported
   bool written = false;       // by the user

@@ -48,17 +48,21 @@ class DerivedIteration {
   // A state passes its adjoint on from round to round, whoever takes it in the end; but for one that nothing with an
   // adjoint is made of: its own would be 0 in all rounds, and 0 times what is not finite is not 0.
   DerivativeKey callee_key() const {
-    std::vector<bool> outputs;
-    for (const Adjoint& a : adjoints_) outputs.push_back(a.given());
+    constexpr std::uint32_t together = 1;  // where any of them is present
+    std::vector<std::uint32_t> outputs;
+    for (const Adjoint& a : adjoints_) outputs.push_back(a.given() ? together : DerivativeKey::no_adjoint);
     DerivativeKey key = derivation::callee_key(d_.node, e_, std::move(outputs));
     const TypedNode& typed = d_.node.checked.types.nodes[g_.index];
     for (bool changed = true; changed;) {
       changed = false;
       const NodeFacts body(d_.derivatives.program(), d_.derivatives.checked(), key);
       const Activity activity(body, [&](NodeId g) { return d_.derivatives.has_parameters(g); });
-      for (std::uint32_t j = 0; j < how_.states && j < key.outputs.size(); ++j)
-        if (!key.outputs[j] && is_float(typed.variable_types[j], key.float_variables) && activity.is_useful(j))
-          key.outputs[j] = changed = true;
+      for (std::uint32_t j = 0; j < how_.states && j < key.outputs.size(); ++j) {
+        if (key.outputs[j] != DerivativeKey::no_adjoint || !activity.is_useful(j)) continue;
+        if (!is_float(typed.variable_types[j], key.float_variables)) continue;
+        key.outputs[j] = together;
+        changed = true;
+      }
     }
     return key;
   }

@@ -9,7 +9,8 @@ namespace {
 
 class LivingMap {
  public:
-  LivingMap(Derivation& d, ExprId e, const Derivative& derived, const std::vector<Adjoint>& adjoints)
+  LivingMap(Derivation& d, ExprId e, const Derivative& derived, const std::vector<Adjoint>& adjoints,
+            std::vector<Symbol> bps)
       : d_(d),
         write_(d.write),
         e_(e),
@@ -20,13 +21,13 @@ class LivingMap {
         derived_(derived),
         adjoints_(adjoints),
         results_(d.write.results(e)),
-        more_(optimizer_arguments(d, e, derived)) {}
+        more_(optimizer_arguments(d, e, derived)),
+        bps_(std::move(bps)) {}
 
   void run(const PassOn& pass_on) {
-    find_bp();
     ChangedCall to{{}, write_each(), {}};
     for (const std::uint32_t j : derived_.adjoints) to.sequences.push_back(adjoint(j));
-    to.more = {write_.name(bp_)};
+    for (const Symbol bp : bps_) to.more.push_back(write_.name(bp));
     to.more.insert(to.more.end(), more_.begin(), more_.end());
     to.targets = results_;
     for (Gradient& g : gradients_) {
@@ -40,19 +41,12 @@ class LivingMap {
  private:
   struct Gradient {
     std::uint32_t input;
-    bool comes_with_bp;
+    std::optional<std::uint32_t> bp;  // present where this one of `bps` holds; none: at all cycles
     Symbol stacked = {};  // zero where it is not active
   };
 
   const std::string& text(const ast::Parameter& p) const { return d_.node.text(p.name); }
 
-  // Where any result has an adjoint.
-  void find_bp() {
-    std::vector<Symbol> acts;
-    for (const Adjoint& a : adjoints_)
-      if (a.given() && std::ranges::find(acts, a.act) == acts.end()) acts.push_back(a.act);
-    bp_ = acts.size() == 1 ? acts[0] : d_.acts.any(acts, "bp_" + text_of_node());
-  }
   std::string text_of_node() const { return d_.node.text(of_.name); }
 
   // That of result j for all elements, zero where there is none. The shape of the results hangs on those of all
@@ -94,10 +88,15 @@ class LivingMap {
     ExprId value = write_.name(g.stacked);
     if (g.input >= sequences_) {
       value = write_.call("sum", {value, write_.integer(0)});
-      if (g.comes_with_bp) value = write_.name(write_.symbol_of(value));
+      if (g.bp) value = write_.name(write_.symbol_of(value));
     }
-    const Symbol act = g.comes_with_bp ? bp_ : d_.acts.always();
+    const Symbol act = g.bp ? bps_[*g.bp] : always(g.input);
     pass_on(arguments_[g.input], {act, write_.when(value, act), d_.shapes.of(arguments_[g.input])});
+  }
+
+  // On the clock of an argument.
+  Symbol always(std::uint32_t input) {
+    return d_.acts.always(d_.node.checked.clocks.expr_clocks[arguments_[input].index]);
   }
 
   // ---- the node of one element ----
@@ -110,17 +109,18 @@ class LivingMap {
     for (std::size_t i = 0; i < sequences_; ++i) each.input(of_.inputs[i].name);
     for (const std::uint32_t j : derived_.adjoints) given.push_back(each.input(each.fresh("d" + text(of_.outputs[j]))));
     for (std::size_t i = sequences_; i < of_.inputs.size(); ++i) each.input(of_.inputs[i].name);
-    const Symbol bp = each.input(each.fresh("bp"));
-    std::vector<Symbol> more;
+    std::vector<Symbol> bps, more;
+    for (std::size_t k = 0; k < derived_.bps.size(); ++k) bps.push_back(each.input(each.fresh("bp")));
     for (std::size_t k = 0; k < more_.size(); ++k) more.push_back(each.input(each.fresh("rate")));
     std::vector<ExprId> arguments;
     for (const ast::Parameter& p : of_.inputs) arguments.push_back(each.name(p.name));
-    for (std::size_t k = 0; k < derived_.roots.size(); ++k) arguments.push_back(each.name(bp));
-    for (const Symbol s : given) arguments.push_back(each.when(each.name(s), bp));
+    for (const Symbol bp : bps) arguments.push_back(each.name(bp));
+    for (std::size_t k = 0; k < given.size(); ++k)
+      arguments.push_back(each.when(each.name(given[k]), bps[derived_.adjoint_bps[k]]));
     for (const Symbol s : more) arguments.push_back(each.name(s));
     std::vector<ast::Target> targets;
     for (const ast::Parameter& p : of_.outputs) targets.push_back(each.target(each.output(p.name)));
-    std::vector<std::pair<Symbol, Symbol>> gradients = name_extras(each, bp, targets);
+    std::vector<std::pair<Symbol, Symbol>> gradients = name_extras(each, bps, targets);
     each.equation(std::move(targets), each.call_as_itself(derived_.node, arguments));
     for (const auto& [act, part] : gradients)
       each.equation(each.output(each.fresh("grad_" + each.text(part))), each.merge(act, each.name(part), each.zero()));
@@ -129,7 +129,8 @@ class LivingMap {
   }
 
   // Names for the results of the derived node that somebody takes; the gradients among them, and where they are there.
-  std::vector<std::pair<Symbol, Symbol>> name_extras(NodeWriter& each, Symbol bp, std::vector<ast::Target>& targets) {
+  std::vector<std::pair<Symbol, Symbol>> name_extras(NodeWriter& each, const std::vector<Symbol>& bps,
+                                                     std::vector<ast::Target>& targets) {
     std::vector<std::pair<Symbol, Symbol>> made;
     std::map<std::uint32_t, Symbol> acts;
     const auto takes = [&](std::uint32_t input) { return d_.activity.takes_adjoint(arguments_[input]); };
@@ -143,8 +144,9 @@ class LivingMap {
         } else {
           s = each.fresh("part_" + input);
           const auto own = acts.find(extra.active_with);
-          made.emplace_back(own == acts.end() ? bp : own->second, s);
-          gradients_.push_back({extra.input, own == acts.end()});
+          const bool has_own = own != acts.end();
+          made.emplace_back(has_own ? own->second : bps[extra.bp], s);
+          gradients_.push_back({extra.input, has_own ? std::nullopt : std::optional(extra.bp)});
         }
       }
       targets.push_back(each.target(s));
@@ -163,15 +165,19 @@ class LivingMap {
   const std::vector<Adjoint>& adjoints_;
   std::vector<ast::Target> results_;
   const std::vector<ExprId> more_;
-  Symbol bp_;
+  const std::vector<Symbol> bps_;  // of the derived node, in the caller
   std::vector<Gradient> gradients_;
 };
 
 }  // namespace
 
 void pass_on_living_map(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
-  if (const auto derived = derivative_of_callee(d, e, adjoints, d.node.key.maps + 1))
-    LivingMap(d, e, *derived, adjoints).run(pass_on);
+  std::vector<Symbol> acts;
+  for (const Adjoint& a : adjoints) acts.push_back(a.act);
+  const auto derived = derivative_of_callee(d, e, acts, d.node.key.maps + 1);
+  if (!derived) return;
+  const std::string& g = d.node.text(d.node.program[std::get<NodeRef>(d.node.reference(e)).node].name);
+  LivingMap(d, e, *derived, adjoints, acts_of_bps(d, *derived, acts, "bp_" + g)).run(pass_on);
 }
 
 }  // namespace rml::derivation

@@ -18,17 +18,26 @@ ClockTermId clock_of_output(const NodeFacts& node, std::uint32_t j) {
   return node.clocks.variable_clocks[node.node.inputs.size() + j];
 }
 
-// The inputs behind those of the original: a `bp` for each root of its clocks, an adjoint for each output that has
-// one, the optimizer's arguments for each root.
+// The inputs after those of the original: a `bp` for each group of outputs, an adjoint for each output that has
+// one, the optimizer's arguments for each root of its clocks.
 std::vector<Symbol> add_inputs(const NodeFacts& node, GradientWriter& write, AddedInputs& added, Derivative& out) {
   const auto root = [&](std::uint32_t j) { return root_of(node.clocks, clock_of_output(node, j)); };
   for (std::uint32_t j = 0; j < node.node.outputs.size(); ++j) {
-    if (!node.key.outputs[j]) continue;
+    if (node.key.outputs[j] == DerivativeKey::no_adjoint) continue;
     out.adjoints.push_back(j);
     if (std::ranges::find(out.roots, root(j)) == out.roots.end()) out.roots.push_back(root(j));
+    const auto bp = std::ranges::find(out.bps, Derivative::Bp{root(j), node.key.outputs[j]});
+    out.adjoint_bps.push_back(static_cast<std::uint32_t>(bp - out.bps.begin()));
+    if (bp == out.bps.end()) out.bps.push_back({root(j), node.key.outputs[j]});
   }
   if (out.roots.empty()) out.roots.push_back(UINT32_MAX);
-  for (const std::uint32_t r : out.roots) added.bps[r] = write.new_input("bp");
+  if (out.bps.empty()) out.bps.push_back({UINT32_MAX, 1});
+  for (std::uint32_t k = 0; k < out.bps.size(); ++k) {
+    const auto first = std::ranges::find(out.adjoint_bps, k);
+    const bool is_only = out.bps.size() == out.roots.size() || first == out.adjoint_bps.end();
+    const std::uint32_t j = is_only ? 0 : out.adjoints[static_cast<std::size_t>(first - out.adjoint_bps.begin())];
+    added.bps.push_back(write.new_input(is_only ? "bp" : "bp_" + node.text(node.node.outputs[j].name)));
+  }
   std::vector<Symbol> adjoints;
   for (const std::uint32_t j : out.adjoints)
     adjoints.push_back(write.new_input("d" + node.text(node.node.outputs[j].name)));
@@ -42,7 +51,7 @@ std::vector<Symbol> add_inputs(const NodeFacts& node, GradientWriter& write, Add
   return adjoints;
 }
 
-// The adjoints that are given, each where the `bp` of its root holds.
+// The adjoints that are given, each where the `bp` of its group holds.
 std::vector<Seed> seeds(Derivation& d, const Derivative& out, const std::vector<Symbol>& adjoints) {
   std::vector<Seed> list;
   for (std::size_t k = 0; k < out.adjoints.size(); ++k) {
@@ -50,34 +59,80 @@ std::vector<Seed> seeds(Derivation& d, const Derivative& out, const std::vector<
     const auto v = static_cast<std::uint32_t>(d.node.node.inputs.size()) + j;
     const ClockTermId clock = clock_of_output(d.node, j);
     d.write.at_equation(d.node.names.variables[v].equation);
-    const Symbol bp = d.added.bps.at(root_of(d.node.clocks, clock));
+    const Symbol bp = d.added.bps[out.adjoint_bps[k]];
     list.push_back({v, d.acts.down_all(bp, d.conditions.down_to(clock)), d.write.name(adjoints[k])});
   }
   return list;
 }
 
-// The outputs behind those of the original: gradients of inputs, and where each is present unless `bp` says it.
-void add_outputs(Derivation& d, const std::vector<Adjoint>& adjoints, Derivative& out) {
-  std::map<Symbol, std::uint32_t> given;  // acts that are outputs, and whose
-  for (std::uint32_t i = 0; i < d.node.node.inputs.size(); ++i) {
-    const Adjoint& a = adjoints[i];
-    if (!d.activity.is_useful(i) || !a.given()) continue;
-    d.write.span = d.node.node.inputs[i].span;
-    const ClockTermId clock = d.node.clocks.variable_clocks[i];
-    const auto bp = d.added.bps.find(root_of(d.node.clocks, clock));
-    Derivative::Extra gradient{Derivative::Extra::gradient, i, Derivative::no_input};
-    if (bp == d.added.bps.end() || !d.acts.is_down_all(a.act, bp->second, d.conditions.down_to(clock))) {
-      const auto [own, is_new] = given.try_emplace(a.act, i);
-      gradient.active_with = own->second;
-      if (is_new) {
-        d.write.new_output(a.act, "bp_" + d.node.variable_text(i));
-        out.extras.push_back({Derivative::Extra::activity, i, Derivative::no_input});
-      }
-    }
-    d.write.new_output(a.value, "d" + d.node.variable_text(i));
-    out.extras.push_back(gradient);
-  }
+// The `bp` that says where a gradient on a clock with the activity `act` is present.
+std::optional<std::uint32_t> bp_of(Derivation& d, const Derivative& out, Symbol act, ClockTermId clock) {
+  const std::uint32_t root = root_of(d.node.clocks, clock);
+  const std::vector<Sampling> samplings = d.conditions.down_to(clock);
+  for (std::uint32_t k = 0; k < out.bps.size(); ++k)
+    if (out.bps[k].root == root && d.acts.is_down_all(act, d.added.bps[k], samplings)) return k;
+  return std::nullopt;
 }
+
+// The outputs after those of the original: gradients of inputs, and where each is present unless a `bp` says it.
+class Outputs {
+ public:
+  Outputs(Derivation& d, Derivative& out) : d_(d), out_(out) {
+    for (const Symbol bp : d.added.bps) origins_.insert(bp);
+  }
+
+  void add(const std::vector<Adjoint>& adjoints) {
+    for (std::uint32_t i = 0; i < d_.node.node.inputs.size(); ++i)
+      if (d_.activity.is_useful(i) && adjoints[i].given()) add(i, adjoints[i]);
+  }
+
+ private:
+  // An activity that is an output, and the first input whose gradient it belongs to.
+  struct Given {
+    std::uint32_t input;
+    Symbol activity;
+    bool is_apart = false;  // not the activity by which the gradient is sampled, but another of the same value
+  };
+
+  void add(std::uint32_t i, Adjoint a) {
+    d_.write.span = d_.node.node.inputs[i].span;
+    Derivative::Extra gradient{Derivative::Extra::gradient, i};
+    if (const auto bp = bp_of(d_, out_, a.act, d_.node.clocks.variable_clocks[i])) {
+      gradient.bp = *bp;
+    } else {
+      const auto [known, is_new] = given_.try_emplace(d_.acts.resolved(a.act), Given{i, a.act});
+      if (is_new) add_activity(i, known->second);
+      gradient.active_with = known->second.input;
+      if (known->second.is_apart) a.value = sampled_apart(i, a, known->second.activity);
+    }
+    d_.write.new_output(a.value, "d" + d_.node.variable_text(i));
+    out_.extras.push_back(gradient);
+  }
+
+  // Callers know the clock of a gradient by one output. Where a copy or a sampling of its activity is in the interface
+  // already, that would be the clock's, so the gradient gets an activity that is a copy of none.
+  void add_activity(std::uint32_t i, Given& given) {
+    if (!origins_.insert(d_.acts.origin(given.activity)).second) {
+      const Symbol apart = d_.write.fresh("bp_" + d_.node.variable_text(i));
+      d_.write.equation(apart, d_.write.choose(given.activity, d_.write.boolean(true), d_.write.boolean(false)));
+      given.activity = apart;
+      given.is_apart = true;
+    }
+    d_.write.new_output(given.activity, "bp_" + d_.node.variable_text(i));
+    out_.extras.push_back({Derivative::Extra::activity, i});
+  }
+
+  Symbol sampled_apart(std::uint32_t i, const Adjoint& a, Symbol activity) {
+    const Symbol s = d_.write.fresh("d" + d_.node.variable_text(i));
+    d_.write.equation(s, d_.write.when(d_.write.padded(a.act, d_.write.name(a.value)), activity));
+    return s;
+  }
+
+  Derivation& d_;
+  Derivative& out_;
+  std::map<Symbol, Given> given_;  // by activity
+  std::set<Symbol> origins_;       // what the activities in the interface are copies or samplings of
+};
 
 }  // namespace
 
@@ -92,7 +147,7 @@ ast::Node derive_node(Derivatives& derivatives, const DerivativeKey& key, const 
   const std::vector<Symbol> given = add_inputs(node, write, added, out);
   Derivation d{node, activity, added, shapes, write, conditions, acts, derivatives};
   const std::vector<Adjoint> adjoints = pass_backward(d, seeds(d, out, given));
-  add_outputs(d, adjoints, out);
+  Outputs(d, out).add(adjoints);
   out.failed = out.failed || d.failed;
   return write.finish();
 }

@@ -66,7 +66,7 @@ class BackwardRound {
     std::vector<Symbol> arguments;
     std::vector<ast::Target> targets;
     for (const ast::Parameter& p : of_.inputs) arguments.push_back(p.name);
-    arguments.insert(arguments.end(), derived_.roots.size(), bp_);
+    arguments.insert(arguments.end(), derived_.bps.size(), bp_);
     for (const std::uint32_t j : derived_.adjoints) arguments.push_back(adjoint_of_output(j));
     for (const ast::Parameter& p : of_.outputs) targets.push_back(write_.target(p.name));
     for (std::size_t k = 0; k < derived_.extras.size(); ++k) targets.push_back(write_.target(name_extra(k)));

@@ -21,7 +21,7 @@ struct Differentiated {
     key = derivatives.outermost(p.node("f"));
     const std::vector<ast::Parameter>& all = p.program[key.node].outputs;
     for (std::size_t j = 0; j < all.size(); ++j)
-      key.outputs[j] = std::ranges::find(outputs, p.program.text(all[j].name)) != outputs.end();
+      key.outputs[j] = std::ranges::find(outputs, p.program.text(all[j].name)) != outputs.end() ? 1 : 0;
   }
 
   CheckedProgram p;
