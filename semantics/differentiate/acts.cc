@@ -14,8 +14,7 @@ Symbol Acts::made(Recipe recipe, const std::string& hint, const std::function<Ex
 
 Symbol Acts::down(Symbol act, const Sampling& s) {
   if (conditions_.keeps_all(s)) return act;
-  const Symbol sampled = made({Way::sampled, s.positive, {act.index, s.condition.index}}, joint(act, s.condition),
-                              [&] { return write_.when(write_.name(act), s.condition, s.positive); });
+  const Symbol sampled = conditions_.sampled(act, s);
   origins_.emplace(sampled, Origin{act, s});
   return sampled;
 }
@@ -61,8 +60,13 @@ Symbol Acts::constant(bool value, ClockTermId clock) {
     recipe.parts.push_back(s.condition.index);
     recipe.parts.push_back(s.positive ? 1 : 0);
   }
-  return made(std::move(recipe), value ? "always" : "never",
-              [&] { return write_.add(ast::Fby{write_.boolean(value), write_.boolean(value)}); });
+  if (value)
+    return made(std::move(recipe), "always",
+                [&] { return write_.add(ast::Fby{write_.boolean(true), write_.boolean(true)}); });
+  // Not by a delay: the node may be a round of an iteration, which has no memory.
+  return made(std::move(recipe), "never", [&] {
+    return write_.binary(BinaryOp::lt, write_.integer(1), write_.integer(0));
+  });
 }
 
 Symbol Acts::any(const std::vector<Symbol>& acts, const std::string& hint) {
@@ -89,8 +93,9 @@ Symbol Acts::either(Symbol c, Symbol yes, Symbol no, const std::string& hint) {
 
 void Acts::define_copy(Symbol copy, Symbol act) {
   if (copy == act) return;
-  write_.equation(copy, write_.name(act));
+  if (resolved(act) == copy) return write_.equation(copy, write_.name(act));  // it needs itself: refused later
   copies_.emplace(copy, act);
+  write_.replace(copy, act);
 }
 
 Symbol Acts::resolved(Symbol act) const {

@@ -37,7 +37,7 @@ class Acts {
   // yes where c holds, no where it does not.
   Symbol either(Symbol c, Symbol yes, Symbol no, const std::string& hint);
 
-  // `copy` is defined as `act`, which is another name of the same activity from now on.
+  // `copy` is `act`: uses of the one become uses of the other when the node is finished.
   void define_copy(Symbol copy, Symbol act);
   // The activity that `act` is a copy of, and that it is a copy or a sampling of.
   Symbol resolved(Symbol act) const;
@@ -48,7 +48,7 @@ class Acts {
   bool is_down_all(Symbol act, Symbol whole, const std::vector<Sampling>& list) const;
 
  private:
-  enum class Way { sampled, lifted, branch, next, previous, first, any, either, constant };
+  enum class Way { lifted, branch, next, previous, first, any, either, constant };
   struct Recipe {
     Way way;
     bool positive = true;

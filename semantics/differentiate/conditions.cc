@@ -53,17 +53,35 @@ Symbol Conditions::named(ExprId e) {
 }
 
 std::vector<Sampling> Conditions::down_to(ClockTermId clock) {
-  const auto& terms = node_.clocks.terms;
   std::vector<Sampling> list;
-  for (; clock.valid() && terms[clock.index].kind == ClockTerm::on; clock = terms[clock.index].parent) {
-    const ClockTerm& t = terms[clock.index];
-    const Symbol c = t.condition.variable >= 0
-                         ? node_.names.variables[static_cast<std::size_t>(t.condition.variable)].name
-                         : named(t.condition.expr);
-    list.push_back({c, t.positive});
+  for (const ClockTerm* t : samplings_of(node_.clocks, clock)) {
+    Symbol c;
+    if (t->condition.variable >= 0) {
+      const auto v = static_cast<std::size_t>(t->condition.variable);
+      c = brought_down(node_.names.variables[v].name, node_.clocks, v, list);
+    } else {
+      c = named(t->condition.expr);
+    }
+    list.push_back({c, t->positive});
   }
-  std::ranges::reverse(list);
   return list;
+}
+
+Symbol Conditions::brought_down(Symbol condition, const ClockedNode& of, std::size_t variable,
+                                const std::vector<Sampling>& list) {
+  for (std::size_t k = samplings_of(of, of.variable_clocks[variable]).size(); k < list.size(); ++k)
+    condition = sampled(condition, list[k]);
+  return condition;
+}
+
+Symbol Conditions::sampled(Symbol value, const Sampling& s) {
+  const auto [known, is_new] = sampled_.try_emplace({value, s.condition, s.positive});
+  if (is_new) {
+    const Symbol made = write_.fresh(write_.text(value) + "_" + write_.text(s.condition));
+    write_.equation(made, write_.when(write_.name(value), s.condition, s.positive));
+    known->second = made;
+  }
+  return known->second;
 }
 
 bool Conditions::keeps_all(const Sampling& s) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "semantics/check/infer_clocks_conditions.h"
@@ -24,9 +25,14 @@ class Conditions {
 
   // The name of a condition of the original.
   Symbol named(ExprId e);
-  // The conditions from the root of the node's clocks down to a clock.
+  // The conditions from the root of the node's clocks down to a clock, each on the clock that it samples.
   std::vector<Sampling> down_to(ClockTermId clock);
   std::uint32_t root(ClockTermId clock) const { return root_of(node_.clocks, clock); }
+  // A condition that is variable `variable` of a node's interface, where clocks of that node are sampled by `list`. Checks
+  // represent a condition by one variable of the interface, which may be on a clock above.
+  Symbol brought_down(Symbol condition, const ClockedNode& of, std::size_t variable, const std::vector<Sampling>& list);
+  // `value when condition`, under one name.
+  Symbol sampled(Symbol value, const Sampling& s);
   // Whether what is sampled has the clock that it is sampled from, as by a constant.
   bool keeps_all(const Sampling& s) const;
 
@@ -41,6 +47,7 @@ class Conditions {
   ConditionClasses classes_;
   std::vector<ExprId> unnamed_;       // conditions of the node that are no names, without their negations
   std::map<Symbol, bool> constants_;  // conditions that are, and which
+  std::map<std::tuple<Symbol, Symbol, bool>, Symbol> sampled_;  // by value, condition and its sign
 };
 
 }  // namespace rml::derivation

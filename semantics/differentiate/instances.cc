@@ -76,12 +76,12 @@ void move_parameter(Derivation& d, ExprId e, const Flow& flow) {
     const std::uint32_t root = root_of(d.node.clocks, clock);
     if (key.step_sum.valid()) {
       if (!samplings.empty()) refuse_clock(d, e);
-      step = (gradient = of_step(d, p, gradient, d.added.steps.at(root))).value;
+      step = (gradient = of_step(d, p, gradient, of_root(d.added.steps, root))).value;
     }
     if (key.optimizer.valid()) {
       step = write.fresh("step_" + d.node.text(p));
       std::vector<ExprId> arguments;
-      for (const Symbol rate : d.added.rates.at(root))
+      for (const Symbol rate : of_root(d.added.rates, root))
         arguments.push_back(sampled_by(write, write.name(rate), samplings));
       arguments.push_back(write.name(gradient.act));
       arguments.push_back(write.name(gradient.value));
@@ -101,10 +101,10 @@ std::vector<ExprId> optimizer_arguments(Derivation& d, ExprId e, const Derivativ
   for (const std::uint32_t root : derived.roots) {
     const ClockTermId clock = root < clocks.size() ? clocks[root] : ClockTermId{};
     if (adds && !d.conditions.down_to(clock).empty()) refuse_clock(d, e);
-    for (const Symbol rate : d.added.rates.at(root_of(d.node.clocks, clock)))
+    for (const Symbol rate : of_root(d.added.rates, root_of(d.node.clocks, clock)))
       list.push_back(sampled_by(d.write, d.write.name(rate), d.conditions.down_to(clock)));
     if (!key.step_sum.valid()) continue;
-    for (const Symbol s : d.added.steps.at(root_of(d.node.clocks, clock))) list.push_back(d.write.name(s));
+    for (const Symbol s : of_root(d.added.steps, root_of(d.node.clocks, clock))) list.push_back(d.write.name(s));
   }
   return list;
 }
@@ -183,13 +183,11 @@ class Instance {
   std::vector<Sampling> samplings(ClockTermId clock) {
     const std::size_t inputs = d_.node.program[g_].inputs.size();
     std::vector<Sampling> list;
-    for (; clock.valid() && interface_.terms[clock.index].kind == ClockTerm::on;
-         clock = interface_.terms[clock.index].parent) {
-      const ClockTerm& t = interface_.terms[clock.index];
-      const auto v = static_cast<std::size_t>(t.condition.variable);
-      list.push_back({v < inputs ? d_.conditions.named(arguments_[v]) : results_[v - inputs].name, t.positive});
+    for (const ClockTerm* t : samplings_of(interface_, clock)) {
+      const auto v = static_cast<std::size_t>(t->condition.variable);
+      const Symbol given = v < inputs ? d_.conditions.named(arguments_[v]) : results_[v - inputs].name;
+      list.push_back({d_.conditions.brought_down(given, interface_, v, list), t->positive});
     }
-    std::ranges::reverse(list);
     return list;
   }
 

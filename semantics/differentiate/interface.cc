@@ -19,4 +19,12 @@ std::uint32_t root_of(const ClockedNode& node, ClockTermId term) {
   return term.valid() && node.terms[term.index].kind == ClockTerm::variable ? node.terms[term.index].index : UINT32_MAX;
 }
 
+std::vector<const ClockTerm*> samplings_of(const ClockedNode& node, ClockTermId clock) {
+  std::vector<const ClockTerm*> list;
+  for (; clock.valid() && node.terms[clock.index].kind == ClockTerm::on; clock = node.terms[clock.index].parent)
+    list.push_back(&node.terms[clock.index]);
+  std::ranges::reverse(list);
+  return list;
+}
+
 }  // namespace rml

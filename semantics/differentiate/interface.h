@@ -76,4 +76,7 @@ std::vector<bool> possible_floats(const TypeScheme& scheme);
 // The root of a clock: a clock variable of the node.
 std::uint32_t root_of(const ClockedNode& node, ClockTermId term);
 
+// The samplings between the root of a clock and it, in this order.
+std::vector<const ClockTerm*> samplings_of(const ClockedNode& node, ClockTermId clock);
+
 }  // namespace rml

@@ -73,22 +73,23 @@ void GradientWriter::new_output(Symbol s, const std::string& wanted) {
   output(s);
 }
 
-void GradientWriter::exchange_names() {
-  if (exchanged_.empty()) return;
-  const auto exchange = [&](Symbol& s) {
+void GradientWriter::change_names() {
+  if (exchanged_.empty() && replaced_.empty()) return;
+  const auto change = [&](Symbol& s) {
+    for (auto by = replaced_.find(s); by != replaced_.end(); by = replaced_.find(s)) s = by->second;
     if (const auto to = exchanged_.find(s); to != exchanged_.end()) s = to->second;
   };
   std::set<ExprId> seen;
   const std::function<void(ExprId)> visit = [&](ExprId e) {
     if (!seen.insert(e).second) return;
-    if (auto* name = std::get_if<ast::Name>(&program_.exprs[e.index])) exchange(name->symbol);
+    if (auto* name = std::get_if<ast::Name>(&program_.exprs[e.index])) change(name->symbol);
     for_each_child(program_[e], visit);
   };
   for (ast::Equation& q : node_.equations) {
-    for (ast::Target& t : q.targets) exchange(t.name);
+    for (ast::Target& t : q.targets) change(t.name);
     visit(q.value);
   }
-  for (ast::Parameter& p : node_.outputs) exchange(p.name);
+  for (ast::Parameter& p : node_.outputs) change(p.name);
 }
 
 // ---- the forward part ----
@@ -112,7 +113,7 @@ ast::Node GradientWriter::finish() {
         for (ExprId& extent : t.type->shape) extent = copy(extent);
   node_.equations.insert(node_.equations.begin(), std::make_move_iterator(forward.begin()),
                          std::make_move_iterator(forward.end()));
-  exchange_names();
+  change_names();
   return take();
 }
 

@@ -67,6 +67,9 @@ class GradientWriter : public NodeWriter {
   // the node is written out, so a local variable that has one gives it away.
   void new_output(Symbol s, const std::string& wanted);
 
+  // Every use of s is one of `by`, in the end.
+  void replace(Symbol s, Symbol by) { replaced_.emplace(s, by); }
+
   ast::Node finish();
 
  private:
@@ -83,9 +86,10 @@ class GradientWriter : public NodeWriter {
   std::map<ExprId, Symbol> hoisted_;                   // parts of forward equations that got names
   std::map<std::size_t, std::vector<ExprId>> before_;  // they stand before these equations
   std::map<ExprId, std::variant<ChangedCall, MovedParameter>> changed_;
-  void exchange_names();
+  void change_names();
 
   std::set<Symbol> outputs_;            // behind those of the original
+  std::map<Symbol, Symbol> replaced_;
   std::map<Symbol, Symbol> exchanged_;  // both ways: an output, and a variable that has the output's name
 };
 
