@@ -173,7 +173,10 @@ void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& 
   // What a state becomes may be smaller than the state: it is broadcast.
   for (std::size_t k = 0; k < how_.states; ++k) broadcast_output(it.body, k, given.operands[k].shape);
   if (!stays_inside(it.body, out)) return;
-  const bool lives = mapped::lives_in_time(it.body);
+  // A gradient's `map` computes forward and backward results, and may need the ones for the others: it has to be taken
+  // apart also where shapes and constants have left nothing in it that lives in time.
+  const bool is_called_in_time = how_.kind == ast::Iteration::map && !at_.path.empty();
+  const bool lives = is_called_in_time || mapped::lives_in_time(it.body);
   if (lives && !(how_.kind == ast::Iteration::map ? spreads(it.body, out) : stands_outside_time(it.body, out))) return;
   it.body.entry = name();
   for (std::size_t v = 0; v < it.body.values.size(); ++v)
