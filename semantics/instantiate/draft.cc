@@ -16,7 +16,10 @@ void add_instance_chain(Diagnostic& d, const Draft& draft, const Program& progra
       k = chain.size() - shown_per_end;
     }
     const Instance& i = draft.instances[chain[k].index];
-    d.label(i.call, "in the instance `" + i.path + "` of `" + program.text(program[i.node].name) + "`, called here");
+    std::string node;
+    NodeId of = i.node;
+    for (; program[of].derived_from.valid(); of = program[of].derived_from) node += "diff ";
+    d.label(i.call, "in the instance `" + i.path + "` of `" + node + program.text(program[of].name) + "`, called here");
   }
 }
 

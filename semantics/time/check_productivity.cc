@@ -165,7 +165,7 @@ class Check {
                     const std::string& label) {
     std::ranges::sort(members);
     const ValueId v = named_one(members);
-    auto& d = diagnostics_.report(code, core_[v].span, "`" + describe(core_, v) + "` " + what, label);
+    auto& d = diagnostics_.report(code, core_[v].span, told(core_, v) + " " + what, label);
     explain_cycle(core_, find_cycle(graph_, members, v, follows), d);
     explain_instance(core_, v, d);
   }
@@ -185,7 +185,7 @@ class Check {
     }
     if (failure.kind != SegmentFailure::cut_waits) {
       auto& d = diagnostics_.report(Code::E0502, core_[post].span,
-                                    "`" + describe(core_, post) + "` depends on the infinite future",
+                                    told(core_, post) + " depends on the infinite future",
                                     "nothing ever stops this dependence on the next cycle");
       explain_cycle(core_, find_cycle(graph_, comp.values, post, every_edge), d);
       explain_instance(core_, post, d);

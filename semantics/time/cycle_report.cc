@@ -8,6 +8,28 @@
 
 namespace rml {
 
+namespace {
+
+// Whether a variable of a derived node is none of the node that it was derived from. Differentiation names what it adds
+// after what the user wrote: `dh`, `dh2` and `bp_h` after `h`, `h_part` where a part of an equation got a name.
+bool is_made_by_diff(const Core& core, ValueId v) {
+  if (!is_derived(core, v) || core[v].name.empty()) return false;
+  const std::size_t dot = core[v].name.rfind('.') + 1;
+  const std::string path = core[v].name.substr(0, dot), name = core[v].name.substr(dot);
+  if (name.starts_with("bp") || name.find("_part") != std::string::npos) return true;
+  if (!name.starts_with("d")) return false;
+  const std::string of = name.substr(1, name.find_last_not_of("0123456789"));
+  return std::ranges::any_of(core.values, [&](const Value& other) { return other.name == path + of; });
+}
+
+}  // namespace
+
+std::string told(const Core& core, ValueId v) {
+  if (!is_made_by_diff(core, v)) return "`" + describe(core, v) + "`";
+  const std::string& path = core.instances[core[v].instance.index].path;
+  return path.empty() ? "the gradient" : "the gradient in `" + path + "`";
+}
+
 std::vector<Hop> find_cycle(const DependenceGraph& graph, const std::vector<ValueId>& members, ValueId start,
                             const Follows& follows) {
   std::map<ValueId, Hop> reached;
@@ -43,7 +65,7 @@ void add_condition(const Core& core, const Hop& h, std::string& where) {
   std::string condition;
   if (h.at_start) condition = "it begins";
   if (h.where.condition.valid())
-    condition = (h.where.positive ? "`" : "not `") + describe(core, h.where.condition) + "`";
+    condition = (h.where.positive ? "" : "not ") + told(core, h.where.condition);
   if (condition.empty() || where.find(condition) != std::string::npos) return;
   where += (where.empty() ? ", where " : " and ") + condition;
 }
@@ -77,7 +99,8 @@ void explain_cycle(const Core& core, const std::vector<Hop>& path, Diagnostic& d
     } else if (moved) {
       when = "the same cycle (the previous and the next cancel out)";
     }
-    const std::string hop = "`" + describe(core, from) + "` needs `" + describe(core, h.to) + "` at " + when + where;
+    const std::string needing = told(core, from), needed = told(core, h.to);
+    const std::string hop = needing + " needs " + (needed == needing && !needed.starts_with('`') ? "itself" : needed) + " at " + when + where;
     d.label(core[from].span, hop);
     if (equations > 1 || core[from].span == Span{}) d.note(hop);
     from = h.to;

@@ -23,6 +23,9 @@ using Follows = std::function<bool(ValueId from, const Dependence&)>;
 inline const Follows every_edge = [](ValueId, const Dependence&) { return true; };
 inline const Follows within_the_cycle = [](ValueId, const Dependence& e) { return e.weight == 0; };
 
+// A value as messages name it: "`rnn.h`", or "the gradient in `rnn`" for what `diff` made.
+std::string told(const Core&, ValueId);
+
 // A shortest cycle through `start` among `members`; empty when there is none.
 std::vector<Hop> find_cycle(const DependenceGraph&, const std::vector<ValueId>& members, ValueId start, const Follows&);
 
