@@ -44,7 +44,8 @@ bool Activity::vary(ExprId e, const std::function<bool(NodeId)>& has_parameters)
 void Activity::find_useful() {
   std::vector<std::uint32_t> work;
   for (std::uint32_t j = 0; j < node_.node.outputs.size(); ++j)
-    if (node_.key.outputs[j] != DerivativeKey::no_adjoint) work.push_back(static_cast<std::uint32_t>(node_.node.inputs.size()) + j);
+    if (node_.key.outputs[j] != DerivativeKey::no_adjoint)
+      work.push_back(static_cast<std::uint32_t>(node_.node.inputs.size()) + j);
   std::vector<bool> read(node_.node.equations.size(), false);
   while (!work.empty()) {
     const std::uint32_t v = work.back();

@@ -64,9 +64,8 @@ Symbol Acts::constant(bool value, ClockTermId clock) {
     return made(std::move(recipe), "always",
                 [&] { return write_.add(ast::Fby{write_.boolean(true), write_.boolean(true)}); });
   // Not by a delay: the node may be a round of an iteration, which has no memory.
-  return made(std::move(recipe), "never", [&] {
-    return write_.binary(BinaryOp::lt, write_.integer(1), write_.integer(0));
-  });
+  return made(std::move(recipe), "never",
+              [&] { return write_.binary(BinaryOp::lt, write_.integer(1), write_.integer(0)); });
 }
 
 Symbol Acts::any(const std::vector<Symbol>& acts, const std::string& hint) {

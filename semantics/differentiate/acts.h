@@ -27,8 +27,8 @@ class Acts {
   Symbol previous(Symbol act);
   // True at the first cycle of a clock.
   Symbol first(ClockTermId clock);
-  // True at all cycles of a clock, or at none. Neither is a constant for the checks of clocks: what is sampled by it has
-  // a clock of its own, which exists.
+  // True at all cycles of a clock, or at none. Neither is a constant for the checks of clocks: what is sampled by it
+  // has a clock of its own, which exists.
   Symbol always(ClockTermId clock) { return constant(true, clock); }
   Symbol never(ClockTermId clock) { return constant(false, clock); }
   // Where any of them holds.

@@ -5,12 +5,12 @@
 #include <tuple>
 #include <utility>
 
-#include "semantics/core/components.h"
 #include "semantics/differentiate/instances.h"
 #include "semantics/differentiate/iteration.h"
 #include "semantics/differentiate/operators.h"
 #include "semantics/differentiate/time.h"
 #include "semantics/values/overloaded.h"
+#include "semantics/values/strong_components.h"
 
 namespace rml::derivation {
 

@@ -28,8 +28,8 @@ class Conditions {
   // The conditions from the root of the node's clocks down to a clock, each on the clock that it samples.
   std::vector<Sampling> down_to(ClockTermId clock);
   std::uint32_t root(ClockTermId clock) const { return root_of(node_.clocks, clock); }
-  // A condition that is variable `variable` of a node's interface, where clocks of that node are sampled by `list`. Checks
-  // represent a condition by one variable of the interface, which may be on a clock above.
+  // A condition that is variable `variable` of a node's interface, where clocks of that node are sampled by `list`.
+  // Checks represent a condition by one variable of the interface, which may be on a clock above.
   Symbol brought_down(Symbol condition, const ClockedNode& of, std::size_t variable, const std::vector<Sampling>& list);
   // `value when condition`, under one name.
   Symbol sampled(Symbol value, const Sampling& s);

@@ -48,9 +48,10 @@ struct AddedInputs {
   std::map<std::uint32_t, std::vector<Symbol>> steps;  // what `step_inputs` lists, where gradients are added
 };
 
-// Those of a root. A root that no output with an adjoint has is a constant's: it may be on any clock, so it takes those of
-// the first.
-inline const std::vector<Symbol>& of_root(const std::map<std::uint32_t, std::vector<Symbol>>& inputs, std::uint32_t root) {
+// Those of a root. A root that no output with an adjoint has is a constant's: it may be on any clock, so it takes those
+// of the first.
+inline const std::vector<Symbol>& of_root(const std::map<std::uint32_t, std::vector<Symbol>>& inputs,
+                                          std::uint32_t root) {
   const auto own = inputs.find(root);
   return own != inputs.end() ? own->second : inputs.begin()->second;
 }

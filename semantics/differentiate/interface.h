@@ -21,7 +21,7 @@ struct DerivativeKey {
   NodeId node;
   std::vector<bool> float_variables;   // by variable of its dtype scheme
   std::vector<std::uint32_t> outputs;  // by output: its group, counted from 1 in the order of outputs, or `no_adjoint`
-  NodeId optimizer;  // invalid: adjoints are added as they are
+  NodeId optimizer;                    // invalid: adjoints are added as they are
   std::size_t rates = 0;
   NodeId step_sum = {};    // adds gradients over a step, of a node with dealt inputs; invalid: each moves its parameter
   std::uint32_t maps = 0;  // within what is differentiated, around this node: a parameter that elements have together
@@ -53,11 +53,11 @@ struct Derivative {
   NodeId node;
   std::vector<std::uint32_t> roots;  // of the clocks of outputs with adjoints
   std::vector<Bp> bps;
-  std::vector<std::uint32_t> adjoints;    // outputs
-  std::vector<std::uint32_t> adjoint_bps; // by adjoint: its place in `bps`
-  std::vector<Extra> extras;  // an activity stands before the gradients that it belongs to
-  bool failed = false;        // an error was reported
-  bool written = false;       // by the user
+  std::vector<std::uint32_t> adjoints;     // outputs
+  std::vector<std::uint32_t> adjoint_bps;  // by adjoint: its place in `bps`
+  std::vector<Extra> extras;               // an activity stands before the gradients that it belongs to
+  bool failed = false;                     // an error was reported
+  bool written = false;                    // by the user
 
   // Whether anyone needs extra k, given who takes the gradient of an input.
   template <class F>

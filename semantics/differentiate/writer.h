@@ -88,7 +88,7 @@ class GradientWriter : public NodeWriter {
   std::map<ExprId, std::variant<ChangedCall, MovedParameter>> changed_;
   void change_names();
 
-  std::set<Symbol> outputs_;            // behind those of the original
+  std::set<Symbol> outputs_;  // behind those of the original
   std::map<Symbol, Symbol> replaced_;
   std::map<Symbol, Symbol> exchanged_;  // both ways: an output, and a variable that has the output's name
 };

@@ -216,15 +216,15 @@ class Causality {
     if (!told_.insert({span.file, span.begin, span.end}).second) return true;
     if (is_derived(core_, v) && !derived_.insert(core_[v].instance).second) return true;
     const std::vector<Hop> path = shortest(members, start, takes);
-    auto& d = diagnostics_.report(
-        Code::E0501, span, told(core_, v) + " needs its own value of the same cycle", "defined by itself");
+    auto& d = diagnostics_.report(Code::E0501, span, told(core_, v) + " needs its own value of the same cycle",
+                                  "defined by itself");
     explain_cycle(core_, path, d);
     if (core_[v].clock != base_clock) d.note("at the cycles of `" + clock_string(core_, core_[v].clock) + "`");
     explain_instance(core_, v, d);
-    d.note(is_derived(core_, v)
-               ? "the cycle is in the gradient: where a node on the way has a gradient that you wrote, all adjoints of its "
-                 "results come together there"
-               : "break the cycle with a delay: `init fby …` takes the value of the previous cycle");
+    d.note(is_derived(core_, v) ? "the cycle is in the gradient: where a node on the way has a gradient that you "
+                                  "wrote, all adjoints of its "
+                                  "results come together there"
+                                : "break the cycle with a delay: `init fby …` takes the value of the previous cycle");
     return true;
   }
 

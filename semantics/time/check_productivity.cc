@@ -184,9 +184,9 @@ class Check {
       return;
     }
     if (failure.kind != SegmentFailure::cut_waits) {
-      auto& d = diagnostics_.report(Code::E0502, core_[post].span,
-                                    told(core_, post) + " depends on the infinite future",
-                                    "nothing ever stops this dependence on the next cycle");
+      auto& d =
+          diagnostics_.report(Code::E0502, core_[post].span, told(core_, post) + " depends on the infinite future",
+                              "nothing ever stops this dependence on the next cycle");
       explain_cycle(core_, find_cycle(graph_, comp.values, post, every_edge), d);
       explain_instance(core_, post, d);
       d.note(

@@ -64,8 +64,7 @@ namespace {
 void add_condition(const Core& core, const Hop& h, std::string& where) {
   std::string condition;
   if (h.at_start) condition = "it begins";
-  if (h.where.condition.valid())
-    condition = (h.where.positive ? "" : "not ") + told(core, h.where.condition);
+  if (h.where.condition.valid()) condition = (h.where.positive ? "" : "not ") + told(core, h.where.condition);
   if (condition.empty() || where.find(condition) != std::string::npos) return;
   where += (where.empty() ? ", where " : " and ") + condition;
 }
@@ -100,7 +99,8 @@ void explain_cycle(const Core& core, const std::vector<Hop>& path, Diagnostic& d
       when = "the same cycle (the previous and the next cancel out)";
     }
     const std::string needing = told(core, from), needed = told(core, h.to);
-    const std::string hop = needing + " needs " + (needed == needing && !needed.starts_with('`') ? "itself" : needed) + " at " + when + where;
+    const std::string hop = needing + " needs " + (needed == needing && !needed.starts_with('`') ? "itself" : needed) +
+                            " at " + when + where;
     d.label(core[from].span, hop);
     if (equations > 1 || core[from].span == Span{}) d.note(hop);
     from = h.to;

@@ -37,6 +37,7 @@ KNOWN = {
     "lowering/loops/read_loops.cc": {"deepest = 2000": "of a text", "most_axes = 64": "of a text"},
     "lowering/steps/leading.cc": {"too_far = 8": "cycles"},
     "lowering/steps/step_writer.cc": {"farthest = 8": "elements that a reader leaves out"},
+    "lowering/steps/verify_steps.cc": {"most_evaluations = 2000": "cases of one question of a check"},
     "lowering/text/read_steps.cc": {"most_branches = 2000": "of a text", "most_bodies = 256": "of a text"},
     "lowering/schedule/exactness.cc": {"awaiting = 3": "a group of ports", "most = 6": "assumptions"},
     "lowering/schedule/look_back.cc": {"unbounded = 1U << 16": "instants"},
