@@ -129,7 +129,8 @@ struct Target {
   std::int64_t asked_elements = 512;  // a larger tensor is not kept for others at every instant: they ask for it
 
   // ---- how much is written out
-  std::uint32_t loop_values = 128;  // in one loop: longer basic blocks take LLVM too long
+  std::uint32_t loop_values = 128;        // in one loop: longer basic blocks take LLVM too long
+  std::uint32_t repeated_operations = 8;  // of a chain on one tensor that each reader computes again
   // Rows and columns of a square that is transposed in registers: of more, LLVM looks for better ways at length.
   std::int64_t fewest_transposed = 4, most_transposed = 8;
   std::int64_t fewest_in_vector = 4;             // elements of a small tensor that is computed as one vector

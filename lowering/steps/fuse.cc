@@ -87,7 +87,6 @@ class Fusion {
 
   // Views, and what is made at once, that only loops of this block look at.
   void find_views(const steps::Block& block) {
-    constexpr std::uint32_t most_operations = 8;
     std::unordered_map<std::uint32_t, Again> known;
     for (const steps::Statement& s : block.statements) {
       const auto* c = std::get_if<steps::Compute>(&s);
@@ -98,7 +97,7 @@ class Fusion {
       const bool view = is_view(core_, c->value) && !core_[c->value].shape.empty();
       if (!view && !made_at_once(c->value)) continue;
       const Again entry = made_again(c->value, view, known);
-      if (entry.operations <= most_operations) known[c->value.index] = entry;
+      if (entry.operations <= target_.repeated_operations) known[c->value.index] = entry;
     }
     for (const auto& [v, entry] : known)
       if (entry.reads > 0 && entry.reads == mentions_[v]) program_.inlined[v] = true;

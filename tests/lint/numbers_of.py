@@ -39,7 +39,10 @@ KNOWN = {
     "lowering/steps/step_writer.cc": {"farthest = 8": "elements that a reader leaves out"},
     "lowering/steps/verify_steps.cc": {"most_evaluations = 2000": "cases of one question of a check"},
     "lowering/text/read_steps.cc": {"most_branches = 2000": "of a text", "most_bodies = 256": "of a text"},
-    "lowering/schedule/exactness.cc": {"awaiting = 3": "a group of ports", "most = 6": "assumptions"},
+    "lowering/schedule/exactness.cc": {
+        "awaiting = 3": "a group of ports", "most = 6": "assumptions",
+        "most_work = 2_000_000_000": "words of sets in an analysis",
+    },
     "lowering/schedule/look_back.cc": {"unbounded = 1U << 16": "instants"},
     "lowering/schedule/boolean_world.h": {"cycles_in_a_world = 64": "bits of a word"},
     "lowering/schedule/boolean_world.cc": {

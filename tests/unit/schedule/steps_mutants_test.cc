@@ -15,11 +15,11 @@ namespace rml {
 
 namespace {
 
-struct Source {
+struct StepsSource {
   const char *file, *node;
 };
 
-constexpr Source sources[] = {
+constexpr StepsSource steps_sources[] = {
     {"../examples/pid/pid.rml", ""},
     {"acceptance/case03_backfill.rml", "alone"},
     {"acceptance/case03_backfill.rml", "nested"},
@@ -32,7 +32,7 @@ constexpr Source sources[] = {
     {"language/iterators/memory_learns.rml", ""},
 };
 
-std::string text_of(const Source& source) {
+std::string text_of(const StepsSource& source) {
   Session session{Resources{RML_TESTS "/../stdlib"}};
   session.options.node = source.node;
   const auto lowered = compile(session, std::string(RML_TESTS "/") + source.file);
@@ -80,7 +80,7 @@ void put_under_last(steps::Block& block, std::size_t at, bool holds) {
 
 TEST(StepsMutants, AreRefused) {
   std::map<std::string, std::pair<int, int>> kinds;  // refused, accepted
-  for (const Source& source : sources) {
+  for (const StepsSource& source : steps_sources) {
     const std::string text = text_of(source);
     steps::Program right = read(text);
     ASSERT_EQ(verify(right), "") << source.file;

@@ -1,0 +1,47 @@
+"""examples/higher_order: higher_order_test.py RMLC REPOSITORY, run by ctest.
+
+Rows of both programs equal those that JAX computes (examples/higher_order/jax_values.py), on both engines, and what was
+trained is good at what it was trained for."""
+
+import json
+import math
+import pathlib
+import sys
+
+from programs import output_of
+
+RMLC, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+EXAMPLE = ROOT / "examples/higher_order"
+RESULTS = {"pinn": ("loss", "y"), "maml": ("loss", "before")}
+
+
+def table(program, count, *options):
+    given = output_of([sys.executable, EXAMPLE / "rows.py", program, count])
+    command = [RMLC, "run", EXAMPLE / f"{program}.rml", "--input", "/dev/stdin", "--format", "jsonl", *options]
+    return [json.loads(line) for line in output_of(command, given).splitlines()]
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def main():
+    problems = []
+    expected = json.loads((EXAMPLE / "expected.json").read_text())
+    for program, results in RESULTS.items():
+        for options in ((), ("--engine", "reference")):
+            made = table(program, 500 if not options else 100, *options)
+            for row, values in expected[program].items():
+                for name, value in zip(results, values):
+                    if int(row) < len(made) and not math.isclose(made[int(row)][name], value, rel_tol=1e-9):
+                        problems.append(f"{program} {options}: row {row}, {name}: {made[int(row)][name]}, not {value}")
+    solved, adapted = table("pinn", 3000)[-500:], table("maml", 3000)[-500:]
+    if mean([row["loss"] for row in solved]) > 0.002:
+        problems.append("the equation is not solved")
+    if mean([row["loss"] for row in adapted]) > 0.4 * mean([row["before"] for row in adapted]):
+        problems.append("one step does not adapt")
+    print("\n".join(problems) or "well")
+    return bool(problems)
+
+
+sys.exit(main())
