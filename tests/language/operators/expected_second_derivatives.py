@@ -96,8 +96,12 @@ def larger(a, b):
     return a if a.parts[0] >= b.parts[0] else b
 
 
+def pooled(xs, p):
+    return [length(xs[:2], p), length(xs[2:], p)]
+
+
 PLACES = [1, 2, 2, 0]
-SQUARES = "x * x"
+POOL = "dot(reshape([2], spatial.lp_pool(%s, [2], reshape([1, 1, 4], %s))), [1.0, 2.0])"
 # name: the expression over x, and what it is.
 FUNCTIONS = {
     "cubed": ("sum(abs(x) * x * x)", lambda x: total(abs(e) * e * e for e in x)),
@@ -123,6 +127,8 @@ FUNCTIONS = {
     "ordered": ("dot(sort(x * x), [1.0, 2.0, 3.0, 4.0])", lambda x: weighted(ordered([e * e for e in x]))),
     "norm2": ("norm(x)", lambda x: length(x, 2)),
     "norm3": ("norm(x, ord=3)", lambda x: length(x, 3)),
+    "pooled2": (POOL % ("2.0", "x * x"), lambda x: weighted(pooled([e * e for e in x], 2))),
+    "pooled3": (POOL % ("3.0", "x * x + x"), lambda x: weighted(pooled([e * e + e for e in x], 3))),
     "powers": ("dot(pow(x, [0.0, 1.0, 2.0, 3.0]), [1.0, 2.0, 3.0, 4.0])",
                lambda x: weighted([Dual(1.0), x[1], x[2] * x[2], x[3] * x[3] * x[3]])),
 }
@@ -145,7 +151,7 @@ def text(numbers):
 def program():
     lines = ["-- Hessians times a vector, of what is not smooth everywhere, and at zeros; by differentiating gradients.",
              "--", "-- Expected values, and this file: expected_second_derivatives.py.", "--", "-- tolerance: 1e-12",
-             "-- run: main", "import loss;", ""]
+             "-- run: main", "import loss;", "import spatial;", ""]
     for name, (expression, _) in FUNCTIONS.items():
         lines += [f"node {name}(x: f64[4]) -> (y)", f"  y = {expression};", f"node along_{name}(x: f64[4], v: f64[4]) -> (d)",
                   f"  _, dx = diff {name}(x, true, 1.0);", "  d = sum(dx * v);"]
