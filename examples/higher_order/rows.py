@@ -1,8 +1,7 @@
-"""The rows of the two programs: rows.py pinn|maml [COUNT].
+"""The inputs of the two programs, as a chronogram: rows.py pinn|maml [COUNT].
 
 pinn: points of [0, 2], in an order without a pattern. maml: tasks, each a sine of an amplitude and a phase of its own,
 at ten points. The numbers come from a linear congruential generator, so they are the same everywhere."""
-import json
 import math
 import sys
 
@@ -28,7 +27,13 @@ def maml(count):
     return tasks
 
 
+def text(value):
+    if isinstance(value, list):
+        return "[" + ";".join(",".join(map(repr, row)) for row in value) + "]"
+    return repr(value)
+
+
 if __name__ == "__main__":
-    rows = {"pinn": pinn, "maml": maml}[sys.argv[1]]
-    for row in rows(int(sys.argv[2]) if len(sys.argv) > 2 else 3000):
-        print(json.dumps(row))
+    table = {"pinn": pinn, "maml": maml}[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else 3000)
+    for name in table[0]:
+        print(name, "|", *(text(row[name]) for row in table))

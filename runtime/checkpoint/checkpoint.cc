@@ -237,6 +237,10 @@ std::vector<Renamed> CheckpointIn::rename(const rml_program& program, const std:
   NamedMemories here = named_memories(program);
   choose_numbers(listed, map);
   choose_numbers(here, map);
+  // A memory that has not begun has no tensor: its type is that of what computes the same.
+  for (NamedMemory& m : listed)
+    for (const NamedMemory& h : here)
+      if (m.type.empty() && m.content == h.content) m.type = h.type;
   Matched found;
   if (placed)
     found = match(listed, mapped, here, Names::may_change);

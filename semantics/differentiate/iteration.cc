@@ -167,7 +167,9 @@ class DerivedIteration {
 }  // namespace
 
 void pass_on_iteration(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
-  if (d.derivatives.lives_in_time(std::get<NodeRef>(d.node.reference(e)).node))
+  // A fold or scan of a node that lives in time is refused as such, when it is instantiated.
+  const bool is_map = std::get<ast::Call>(d.node.expr(e)).iteration->kind == ast::Iteration::map;
+  if (is_map && d.derivatives.lives_in_time(std::get<NodeRef>(d.node.reference(e)).node))
     return pass_on_living_map(d, e, adjoints, pass_on);
   DerivedIteration(d, e, adjoints).run(pass_on);
 }

@@ -7,6 +7,7 @@ import json
 import math
 import pathlib
 import sys
+import tempfile
 
 from programs import output_of
 
@@ -16,9 +17,11 @@ RESULTS = {"pinn": ("loss", "y"), "maml": ("loss", "before")}
 
 
 def table(program, count, *options):
-    given = output_of([sys.executable, EXAMPLE / "rows.py", program, count])
-    command = [RMLC, "run", EXAMPLE / f"{program}.rml", "--input", "/dev/stdin", "--format", "jsonl", *options]
-    return [json.loads(line) for line in output_of(command, given).splitlines()]
+    with tempfile.TemporaryDirectory() as folder:
+        given, made = pathlib.Path(folder, "in.chron"), pathlib.Path(folder, "out.jsonl")
+        given.write_text(output_of([sys.executable, EXAMPLE / "rows.py", program, count]))
+        output_of([RMLC, "run", EXAMPLE / f"{program}.rml", "--input", given, "--output", made, *options])
+        return [json.loads(line) for line in made.read_text().splitlines()]
 
 
 def mean(values):

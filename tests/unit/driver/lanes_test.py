@@ -105,14 +105,14 @@ class Lanes(InFolder):
 
     def test_refused(self):
         """By the equation and the reason; nothing is written."""
-        for text, place, reason in (
+        for text, place, reason, *more in (
             ("node main(x: f32) -> (y: f32)\n  y = x + normal([1], 0.0, 1.0)[0];\n", "2:3", "rml_random_normal is called"),
-            ("node f(x: f64) -> (y: f64)\nnode main(x: f64) -> (y: f64)\n  y = f(x);\n", "3:3", "f is called"),
+            ("node f(x: f64) -> (y: f64)\nnode main(x: f64) -> (y: f64)\n  y = f(x);\n", "3:3", "f is called", "--external", "f"),
             ("node main(x: f64) -> (y: f64)\n  w = zeros([90, 90]) fby w + x;\n  y = sum(w);\n", None, " bytes: those of a group would leave the cache"),
         ):
             with self.subTest(reason=reason):
                 (self.folder / "m.rml").write_text(text)
-                done = subprocess.run([RMLC, "build", "m.rml", "--emit", "lib", "--lanes"], cwd=self.folder,
+                done = subprocess.run([RMLC, "build", "m.rml", "--emit", "lib", "--lanes", *more], cwd=self.folder,
                                       capture_output=True, text=True)  # fmt: skip
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn("error[E0903]: --lanes: 'main' has no lanes: ", done.stderr)
