@@ -64,8 +64,7 @@ Symbol Acts::constant(bool value, ClockTermId clock) {
     return made(std::move(recipe), "always",
                 [&] { return write_.add(ast::Fby{write_.boolean(true), write_.boolean(true)}); });
   // Not by a delay: the node may be a round of an iteration, which has no memory.
-  return made(std::move(recipe), "never",
-              [&] { return write_.binary(BinaryOp::lt, write_.integer(1), write_.integer(0)); });
+  return made(std::move(recipe), "never", [&] { return any_of({}); });
 }
 
 Symbol Acts::any(const std::vector<Symbol>& acts, const std::string& hint) {
@@ -76,6 +75,7 @@ Symbol Acts::any(const std::vector<Symbol>& acts, const std::string& hint) {
 
 // An `or` that asks for the later ones only where it must: they may lie in the future.
 ExprId Acts::any_of(const std::vector<Symbol>& acts) {
+  if (acts.empty()) return write_.binary(BinaryOp::lt, write_.integer(1), write_.integer(0));
   ExprId all = write_.name(acts.back());
   for (std::size_t k = acts.size() - 1; k-- > 0;) all = write_.choose(acts[k], write_.boolean(true), all);
   return all;

@@ -71,10 +71,9 @@ Derivative::Extra written_extra(const Program& program, const ast::Node& of, con
 std::vector<std::uint32_t> sampled_by(const ClockedNode& clocks, std::size_t v) {
   std::vector<std::uint32_t> list;
   if (clocks.has_errors || v >= clocks.variable_clocks.size()) return list;
-  for (ClockTermId at = clocks.variable_clocks[v]; at.valid() && clocks.terms[at.index].kind == ClockTerm::on;
-       at = clocks.terms[at.index].parent)
-    if (const ClockTerm& t = clocks.terms[at.index]; t.positive && t.condition.variable >= 0)
-      list.push_back(static_cast<std::uint32_t>(t.condition.variable));
+  for (const ClockTerm* t : samplings_of(clocks, clocks.variable_clocks[v]))
+    if (t->positive && t->condition.variable >= 0) list.push_back(static_cast<std::uint32_t>(t->condition.variable));
+  std::ranges::reverse(list);
   return list;
 }
 

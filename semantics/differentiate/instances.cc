@@ -291,7 +291,14 @@ std::vector<Symbol> acts_of_bps(Derivation& d, const Derivative& derived, const 
     if (act.valid() && std::ranges::find(list, act) == list.end()) list.push_back(act);
   }
   std::vector<Symbol> of_bps;
-  for (const std::vector<Symbol>& list : found) of_bps.push_back(list.size() == 1 ? list[0] : d.acts.any(list, hint));
+  for (const std::vector<Symbol>& list : found) {
+    if (list.empty()) {  // a written node has a `bp` for adjoints that nothing gives here
+      of_bps.push_back(d.write.fresh("never"));
+      d.write.equation(of_bps.back(), d.acts.any_of({}));
+    } else {
+      of_bps.push_back(list.size() == 1 ? list[0] : d.acts.any(list, hint));
+    }
+  }
   return of_bps;
 }
 

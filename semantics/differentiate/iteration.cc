@@ -45,7 +45,7 @@ class DerivedIteration {
   }
 
  private:
-  // A state passes its adjoint on from round to round, whoever takes it in the end; but for one that nothing with an
+  // A state passes its adjoint on from round to round, even if no gradient is taken; but for one that nothing with an
   // adjoint is made of: its own would be 0 in all rounds, and 0 times what is not finite is not 0.
   DerivativeKey callee_key() const {
     constexpr std::uint32_t together = 1;  // where any of them is present
