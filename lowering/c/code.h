@@ -1,4 +1,4 @@
-// Lines of C: indented, broken where they are longer than a page is wide.
+// Lines of C: indented, and broken where they are longer than a page is wide.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace rml::c99 {
 
 inline constexpr std::size_t page_columns = 100;
 
-// /* text */, where the text may hold the signs of comments: it can be a piece of the program.
+// The text as a C comment. It may contain comment delimiters, because it can be a piece of the program.
 std::string comment_of(const std::string& text);
 
 class Code {
@@ -29,13 +29,13 @@ class Code {
     close(middle);
     ++depth_;
   }
-  // Numbers between braces, as many to a line as fit.
+  // Numbers between braces, as many per line as fit.
   void table(const std::string& head, const std::vector<std::string>& numbers);
-  void append(const Code& lines);  // at the depth at hand
+  void append(const Code& lines);  // at the current depth
   void raw(const std::string& text) { text_ += text; }
-  // Takes away what is written behind `from` of variables that nobody names again: `const T name = …;`.
+  // Removes declarations `const T name = …;` after line `from` whose variables are never named again.
   void drop_unused(std::size_t from, const std::vector<std::string>& names);
-  // … and says of variables that are only written, `T x = …;`, that this is meant.
+  // Marks variables after line `from` that are only written, `T x = …;`, as intentionally unread.
   void excuse_unread(std::size_t from, const std::vector<std::string>& names);
   std::size_t size() const { return text_.size(); }
   void truncate(std::size_t size) { text_.resize(size); }

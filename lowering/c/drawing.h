@@ -1,4 +1,4 @@
-// Functions that draw random tensors, for the front of a C file.
+// Functions that draw random tensors; they precede all other functions of a C file.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace rml::c99 {
 
-// The function that draws elements of this dtype as the kernel of this symbol does; empty: there is none here.
+// Adds the function that draws elements of this dtype like the kernel of this symbol, and returns its name; empty if no
+// such function exists.
 std::string add_drawing(Helpers&, const std::string& symbol, DType);
 
 }  // namespace rml::c99

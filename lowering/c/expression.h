@@ -1,6 +1,6 @@
-// Expressions of C: text, how strongly it binds, and which buffers it reads.
+// Expressions of C: their text, the precedence of their operator, and the buffers that they read.
 //
-// They are put together without parentheses that a reader does not need and with those that compilers ask for.
+// They are combined without redundant parentheses, except for those that compilers recommend.
 #pragma once
 
 #include <set>
@@ -10,7 +10,7 @@
 
 namespace rml::c99 {
 
-// As in the grammar of C, the strongest last.
+// The precedence in the grammar of C, strongest last.
 enum class Binding : std::uint8_t {
   choice,
   disjunction,
@@ -27,10 +27,10 @@ enum class Binding : std::uint8_t {
 struct Expression {
   std::string text;
   Binding binding = Binding::name;
-  std::set<loops::BufferId> reads = {};  // what may be written later
+  std::set<loops::BufferId> reads = {};  // buffers that may be written later
 };
 
-// The text, in parentheses where it binds less than `least`.
+// The text, in parentheses if its operator binds less strongly than `least`.
 std::string bound(const Expression&, Binding least);
 
 Expression name_of(std::string text);

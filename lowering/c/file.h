@@ -1,4 +1,4 @@
-// What all functions of a C file share: its names, the fields of the state, the constants and helpers in front.
+// The common data of all functions of a C file: its names, the fields of the state, the constants and helper functions.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ namespace rml::c99 {
 
 struct Field {
   std::string type, name;
-  std::string count;  // of elements, as C has it; empty: a scalar
+  std::string count;  // number of elements, as a C expression; empty: a scalar
   std::string comment;
 };
 
@@ -38,32 +38,33 @@ class File {
   const Core& core(std::uint32_t body) const { return body == UINT32_MAX ? *steps.core : *program.bodies[body]->core; }
   const loops::Buffer& operator[](loops::BufferId b) const { return program.buffers[b.index]; }
 
-  // A name of the file, and the beginning of others. No port and no external node begins so: they would hide them.
+  // A unique name of the file, with a prefix of its own. No port and no external node has that prefix, so none hides
+  // it.
   std::string symbol(std::string_view wanted);
 
-  // The field of the state; it is there from the first time on that somebody asks.
+  // The name of a field of the state. The field is added at the first request.
   std::string cell(std::uint32_t index) const { return cells_[index]; }
   std::string array(std::uint32_t index) const { return arrays_[index]; }
   std::string add_field(const std::string& wanted, Field);
   void add_array(std::uint32_t index, Field field) { arrays_[index] = add_field(steps.arrays[index].name, field); }
   const std::vector<Field>& fields() const { return fields_; }
 
-  // A table of the constant's elements, and these.
+  // The name of a table with the constant's elements.
   std::string constant(loops::BufferId);
   const Tensor& elements(loops::BufferId) const;
   std::string table(const std::string& wanted, const Tensor&);
   std::string zeros(DType, std::int64_t n);
   const Code& constants() const { return constants_; }
 
-  // Number of the place in NODE_message.
+  // The index of the site's text in NODE_message.
   std::size_t site(const loops::Program&, std::uint32_t body, std::uint32_t site);
   const std::vector<std::string>& messages() const { return messages_; }
 
-  // A function of the user, declared once; by which name it is called.
+  // Declares a function of the user, once, and returns the name by which it is called.
   std::string declare_external(const ExternalNode&);
   const Code& externals() const { return externals_; }
 
-  // "y = 0.5 * x + z  (pid.rml:3)": what computes the value; empty: no source.
+  // "y = 0.5 * x + z  (pid.rml:3)": the equation that computes the value; empty if there is no source.
   std::string equation(const Core&, ValueId) const;
   std::string place(Span) const;
 
@@ -85,7 +86,7 @@ class File {
   std::vector<std::string> messages_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> sites_;
   void name_externals();
-  std::map<std::string, std::string> external_names_;  // named at the beginning, too
+  std::map<std::string, std::string> external_names_;  // named at the beginning as well
   std::set<std::string> declared_;
 };
 

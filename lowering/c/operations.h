@@ -1,4 +1,4 @@
-// Operations on elements as expressions.
+// Spells operations on elements as expressions of C.
 #pragma once
 
 #include "lowering/c/expression.h"

@@ -1,11 +1,11 @@
-// Which buffers a C function has variables for, and where it declares them.
+// Decides which buffers of a C function become variables, and where they are declared.
 //
-// Before: a block of loops, in which every value has a buffer of its own. After, each buffer that is a value's, or
-// between statements, is one of
+// Before: a block of loops, in which every value has a buffer of its own. After, each buffer of a value, or of scratch,
+// is one of
 //
-//   alias    of a buffer that it is copied from, or to, and that stands still meanwhile: nothing is copied
-//   inlined  a scalar that is looked at once, in the same block: an expression within the one that looks at it
-//   local    a variable, declared in the innermost block around all that names it
+//   alias    another name of a buffer that it is copied from, or to, and that does not change meanwhile: no copy
+//   inlined  a scalar with one use, in the same block: an expression inside its user's
+//   local    a variable, declared in the innermost block around all statements that name it
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace rml::c99 {
 
-// Before statement `at` of a block; -1: before the first one, where rounds take what they need.
+// The position before statement `at` of a block; -1: before the first one, where rounds take their arguments.
 struct Place {
   const loops::Block* block = nullptr;
   std::ptrdiff_t at = 0;
@@ -28,34 +28,34 @@ struct Place {
 struct Reference {
   std::vector<Place> path = {};  // from the function's block inwards
   bool reads = false, writes = false;
-  bool alone = false;      // not within the loops of a nest
-  bool stores = false;     // writes, as a whole, by a store or a copy
-  std::size_t rounds = 0;  // around it
+  bool alone = false;  // not within the loops of a nest
+  bool stores = false;  // writes the whole buffer, by a store or a copy
+  std::size_t rounds = 0;  // number of rounds around it
   std::size_t position = 0;
-  loops::BufferId copied_from = {}, copied_to = {};  // by a copy
+  loops::BufferId copied_from = {}, copied_to = {};  // if it is a copy
 };
 
 struct Fate {
   enum Kind : std::uint8_t { local, inlined, alias } kind = local;
-  loops::BufferId of;          // alias
-  bool at_definition = false;  // local: the first statement on it declares it
-  bool constant = false;       // … and is the only one that writes it
-  bool conditional = false;    // local: set on one side of a branch
+  loops::BufferId of;  // for an alias: the buffer that it names
+  bool at_definition = false;  // local: its first statement declares it
+  bool constant = false;  // local: declared by its only write
+  bool conditional = false;  // local: set on one side of a branch
 };
 
 class Plan {
  public:
-  // `given`: defined before the block is entered.
+  // `given`: buffers that are defined before the block is entered.
   Plan(const loops::Program&, const loops::Block&, const std::vector<loops::BufferId>& given);
 
   const Fate& of(loops::BufferId b) const;
-  loops::BufferId root(loops::BufferId) const;  // through aliases
+  loops::BufferId root(loops::BufferId) const;  // the buffer at the end of a chain of aliases
   bool names(loops::BufferId b) const { return references_.contains(b); }
   const std::vector<loops::BufferId>& declared_before(Place) const;
   bool is_read(loops::BufferId) const;
-  // The scalar that is one of two expressions, as the branch says; invalid: the branch does more.
+  // The scalar, if the branch does no more than choose between two expressions for it; otherwise invalid.
   loops::BufferId choice(const loops::Branch&) const;
-  // The variables, in the order in which they are first named; the tensors among them.
+  // The variables, in the order in which they are first named, and the tensors among them.
   const std::vector<loops::BufferId>& locals() const { return locals_; }
   const std::vector<loops::BufferId>& tensors() const { return tensors_; }
 
@@ -85,15 +85,15 @@ class Plan {
   const loops::Program& program_;
   std::map<BufferId, std::vector<Reference>> references_;
   std::map<BufferId, std::vector<BufferId>> members_;  // by root
-  std::map<BufferId, std::vector<BufferId>> read_by_;  // a scalar: what the nest that stores it reads
+  std::map<BufferId, std::vector<BufferId>> read_by_;  // by scalar: the buffers that the nest storing it reads
   std::map<BufferId, Fate> fates_;
   std::map<Place, std::vector<BufferId>> declared_;
-  std::map<BufferId, std::vector<std::size_t>> writes_;  // by root: their positions, once aliases are known
-  std::map<BufferId, std::size_t> stands_until_;  // inlined: the first write, behind it, of what its expression reads
+  std::map<BufferId, std::vector<std::size_t>> writes_;  // by root: the positions of its writes, once aliases are known
+  std::map<BufferId, std::size_t> stands_until_;  // inlined: the next write of a buffer that its expression reads
   std::vector<BufferId> locals_, tensors_;
   std::vector<std::pair<Place, const loops::Branch*>> branches_;
   struct Side {
-    BufferId condition;  // a value's; invalid: what is tested is where the instant lies
+    BufferId condition;  // the tested Boolean; invalid: the test is about the instant's place in its segment
     bool holds = false;
   };
   std::map<const loops::Block*, Side> sides_;

@@ -1,4 +1,4 @@
-// Statements of loops as statements of C.
+// Prints statements of loops as statements of C.
 #pragma once
 
 #include "lowering/c/scope.h"
@@ -7,7 +7,7 @@ namespace rml::c99 {
 
 void print_block(Scope&, const loops::Block&);
 
-// The name and place of what has no C; nothing: all of it has.
+// The names and places of statements that have no C; empty if all have.
 std::vector<loops::Refusal> refused_statements(const loops::Program&);
 
 }  // namespace rml::c99

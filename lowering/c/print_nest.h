@@ -1,4 +1,4 @@
-// A nest as `for` loops around assignments.
+// Prints a nest as `for` loops around assignments.
 #pragma once
 
 #include "lowering/c/scope.h"

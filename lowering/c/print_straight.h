@@ -1,4 +1,4 @@
-// NODE_step and NODE_run.
+// Prints NODE_step and NODE_run.
 #pragma once
 
 #include "lowering/c/file.h"
@@ -11,10 +11,10 @@ void print_run(File&, Code&);
 // NODE_step_many, for the header.
 std::string step_many_text(const File&, bool faults);
 
-// What of a function's parameters its text does not name: (void)x;
+// `(void)x;` for each parameter of a function that its text does not name.
 std::string unused(const std::vector<std::string>& names, const std::string& text);
 
-// Local tensors that are too large for the stack move to the state.
+// Moves local tensors that are too large for the stack to the state.
 void place_tensors(Scope&);
 
 }  // namespace rml::c99

@@ -1,5 +1,5 @@
-// Queues between units: rings of NODE_SEGMENT elements in the state, each with a count of all that were pushed, and
-// one for each reader of all that it has taken.
+// Queues between units: rings of NODE_SEGMENT elements in the state. Each has a count of the elements pushed so far,
+// and for each reader a count of the elements that it has taken.
 //
 //   state->queue_x[state->queue_x_taken[0] % NODE_SEGMENT]
 #pragma once
@@ -16,15 +16,15 @@ class Queues {
  public:
   explicit Queues(File&);
 
-  // The function that pushes an element; empty: nobody reads the queue.
+  // The name of the function that pushes an element; empty if the queue has no reader.
   std::string push(QueueId);
   Source front(QueueId, std::uint32_t reader) const;
   std::string waiting(QueueId, std::uint32_t reader) const;
-  // Where readers that leave out their first elements begin.
+  // Sets the counts of readers that skip their first elements.
   void set_initial(Code&) const;
-  // Of the element that the caller gave in this cycle: a parameter.
+  // The parameter with the element that the caller gave in this cycle.
   const std::string& passed(QueueId q) const { return names_[q.index].passed; }
-  const std::string& given(QueueId q) const { return names_[q.index].given; }  // … to NODE_push
+  const std::string& given(QueueId q) const { return names_[q.index].given; }  // the same parameter of NODE_push
   bool passes(QueueId q) const { return file_.steps.queues[q.index].passing; }
   const std::string& functions() const { return functions_.text(); }
 

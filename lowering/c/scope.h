@@ -18,7 +18,7 @@ namespace rml::c99 {
 
 Expression number(const Tensor&);
 
-// An element of a ring, and the count of those that are taken.
+// An element of a ring, and the count of the elements taken from it.
 struct Source {
   std::string element, address, cursor;
 };
@@ -31,47 +31,48 @@ class Scope {
   const Plan& plan;
   Code& code;
   std::vector<Port> inputs, outputs;
-  std::string first, last;                    // what says whether the instant is the first, the last of its segment
-  std::string position;                       // of the instant in its segment
-  std::string last_flag;                      // what MarkLast sets
-  std::string cycle = "state->cycles";        // at hand, of which faults tell
-  std::uint32_t body = UINT32_MAX;            // whose values are computed
-  std::function<std::string(QueueId)> push;   // the function that does
-  std::function<Source(std::uint32_t)> take;  // the next element of an input; null: it is a parameter
+  std::string first, last;  // expressions: whether the instant is the first, the last of its segment
+  std::string position;  // of the instant in its segment
+  std::string last_flag;  // the variable that MarkLast sets
+  std::string cycle = "state->cycles";  // the current cycle, for messages of faults
+  std::uint32_t body = UINT32_MAX;  // the body whose values are computed
+  std::function<std::string(QueueId)> push;  // the name of the function that pushes to a queue
+  std::function<Source(std::uint32_t)> take;  // the next element of an input; null: the input is a parameter
 
-  // Before the first statement: names for what the user has names for, then the letters of loops.
+  // Must be called before the first statement. Names variables: first for values that the user named, then loop
+  // indices.
   void name_variables();
   std::string variable(loops::BufferId);
-  // A variable that is not a buffer's.
+  // A variable that belongs to no buffer.
   std::string temporary(DType, const Expression&);
-  // Too large for the stack.
+  // Marks a buffer as too large for the stack.
   void keep_in_state(loops::BufferId);
   void call_it(loops::BufferId b, std::string text) { variables_[b] = std::move(text); }
 
-  // `index`: in elements; of a scalar: none.
+  // `index`: in elements; empty for a scalar.
   Expression read(loops::BufferId, const std::string& index);
   std::string place(loops::BufferId, const std::string& index);
   std::string array(loops::BufferId);  // the address of the first element
-  // A scalar becomes the expression: as a variable, or where it is looked at.
+  // Sets a scalar to an expression: by a variable, or by inlining the expression at its use.
   void define(loops::BufferId, const Expression&);
   void declare(Place);
-  // What is declared beside: nobody need look at it.
+  // Records a variable that other code declares; it may turn out to be unused.
   void declared(const std::string& name, bool constant) { (constant ? constants_ : hoisted_).push_back(name); }
-  // Whatever defines b says by which expression, instead.
+  // After this, the definition of b returns its expression through captured() and emits nothing.
   void capture(loops::BufferId b) { captures_ = b; }
   Expression captured();
 
-  // Loop variables, the outermost first.
+  // The names of loop variables, the outermost first.
   const std::string& letter(std::size_t depth);
   std::size_t depth = 0;
 
-  // After the last statement: variables that nobody looks at are none.
+  // Must be called after the last statement. Removes unused variables.
   void finish() {
     code.drop_unused(begin_, constants_);
     code.excuse_unread(begin_, hoisted_);
   }
 
-  // A comment; `done` takes it away again where nothing was written after it.
+  // Adds a comment with the equation; `done` removes it if no statement was written after it.
   void explain(ValueId of);
   void done();
   void fail(const std::string& condition, int kind, std::size_t site, const std::string& value,

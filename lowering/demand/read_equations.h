@@ -1,7 +1,7 @@
-// Reads the lines of steps_text about what runs on demand.
+// Reads the lines of steps_text that describe a program on demand.
 //
-// Which equations have a body, and what it computes, follows from the core: what is read is held against that. Only the
-// steps of a body are new.
+// The core determines which equations have a body, and what each body computes; the lines are compared with that. Only
+// the steps of a body are new information.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@ namespace rml {
 
 class EquationsReader : FormReader {
  public:
-  // Of a program with so many sites and cuts. A fault is kept in the lines, here and later.
+  // `sites` and `cuts`: how many the program has. A fault is kept in the lines, here and later.
   EquationsReader(TextLines&, std::shared_ptr<const Core>, std::size_t sites, std::size_t cuts);
 
-  // The steps on the lines that follow, with the ports of the core.
+  // Reads the steps of a body on the following lines; its ports must be those of the core.
   using ReadBody = std::function<std::shared_ptr<steps::Program>(const Core& like, const std::string& whose)>;
-  // Behind `equation`; true.
+  // Reads the rest of a line that begins with `equation`. Returns true.
   bool equation(const ReadBody&);
-  // At the end of the program. What is read is what this then has.
+  // Must be called at the end of the program. Checks that the lines are complete and returns the equations in full.
   void finish();
   std::shared_ptr<const steps::OnDemand> made() const { return made_; }
 
  private:
   std::shared_ptr<steps::OnDemand> made_;
-  std::size_t read_ = 0;  // of the bodies
+  std::size_t read_ = 0;  // number of bodies read
 };
 
 }  // namespace rml

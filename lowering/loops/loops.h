@@ -1,14 +1,14 @@
-// Loops: the form below steps, in which whatever is computed is computed element by element.
+// Loops: the form below steps, in which every computation is expressed element by element.
 //
-// A statement of steps computes whole tensors; here it is a nest of loops over buffers, whose body loads elements,
+// A statement of steps computes whole tensors. Here it becomes a nest of loops over buffers, whose body loads elements,
 // operates on them and stores them. A program keeps its units, its branches and the order of its statements:
 //
 //   %5 := matmul %3 %4          nest i:2 j:3 { store %5[3*i + j] -0 }
 //                               nest i:2 j:3 sum k:4 { t0 = load %3[4*i + k]  t1 = load %4[3*k + j]
 //                                                      t2 = mul f32 t0 t1     sum %5[3*i + j] add f32 t2 }
 //
-// Loops run in the order of their axes, the last one innermost, and their indices upwards. Bits depend on that order
-// and on what the body says alone: whoever spells a program decides nothing that is seen in its rows.
+// Loops run in the order of their axes, the last one innermost, and their indices count upwards. The bits of results
+// depend only on that order and on the body. So a back end makes no decision that is visible in a row.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ namespace rml::loops {
 using BufferId = Id<struct BufferTag>;
 
 enum class Space : std::uint8_t {
-  constant,  // elements that never change: of the Const `value`, or those that cell `index` begins with
-  value,     // of `value`, at the instant at hand
-  scratch,   // between the statements of one value, and of what a round of an iteration takes and gives
-  cell,      // of the state: `index` is the CellId; one that is local is set before it is looked at
-  array,     // of the segment, at its position: `index` is the ArrayId
-  input,     // what the caller gave: `index` is the input; in units, a Copy of it takes the next one that was given
-  output,    // what the caller gets: `index` is the output
+  constant,  // elements that never change: of the Const `value`, or the initial elements of cell `index`
+  value,  // elements of `value`, at the current instant
+  scratch,  // temporary: between the statements of one value, or an argument or a result of a round of an iteration
+  cell,  // in the state: `index` is the CellId; a local cell is written before it is read
+  array,  // in the segment, at the current position: `index` is the ArrayId
+  input,  // from the caller: `index` is the input; in units, a Copy from it takes the next element that was given
+  output,  // to the caller: `index` is the output
 };
 
 // Dense, row-major elements of one dtype.
@@ -39,13 +39,13 @@ struct Buffer {
   Space space = Space::value;
   DType dtype{};
   Shape shape;
-  ValueId value;                    // whose elements they are; invalid where there is none
-  std::uint32_t index = 0;          // of what the space says
-  std::uint32_t body = UINT32_MAX;  // in Program::bodies, to which values and scratch belong; UINT32_MAX: the program
+  ValueId value;  // the value that the elements belong to; invalid if there is none
+  std::uint32_t index = 0;  // its meaning depends on the space
+  std::uint32_t body = UINT32_MAX;  // index in Program::bodies of the body that owns a value or scratch; UINT32_MAX: the program itself
 };
 
-// The element at start + steps[k] * (index of axis k) + …, in elements of the buffer; indices that are computed come in
-// addition, each times its step. These were checked before.
+// The element at start + steps[k] * (index of axis k) + …, counted in elements of the buffer. Computed indices are
+// added, each times its step; they must have been checked before.
 struct Access {
   BufferId buffer;
   std::int64_t start = 0;
@@ -53,33 +53,34 @@ struct Access {
   std::vector<std::pair<std::uint32_t, std::int64_t>> computed;  // (element of the body, step)
 };
 
-// ---- the elements of a nest's body: each that yields something is named by its position, its operands come before it
+// ---- The elements of a nest's body. An element that yields a result is named by its position, and follows its
+// operands.
 
 struct Number {
   Tensor value;  // a scalar
 };
-struct Index {  // of the loop, i64
+struct Index {  // the index of a loop, i64
   std::size_t axis = 0;
 };
 struct Load {
   Access from;
 };
-// One operation that is not made of others, of operands of one dtype (but the condition of select).
+// An operation that is not composed of others. Its operands have one dtype (except the condition of select).
 struct Operation {
   ScalarOp op = ScalarOp::none;
   DType dtype{};  // of the operands
   std::vector<std::uint32_t> operands;
 };
-struct Convert {  // as scalar::convert does
+struct Convert {  // converts like scalar::convert
   DType to{}, from{};
   std::uint32_t operand = 0;
 };
-struct LibraryCall {  // of the C library, by its name for doubles
+struct LibraryCall {  // a function of the C library, by its name for doubles
   std::string function;
   DType dtype{};
   std::vector<std::uint32_t> operands;
 };
-struct IsNan {  // bool
+struct IsNan {  // yields a bool
   DType dtype{};
   std::uint32_t operand = 0;
 };
@@ -87,67 +88,67 @@ struct Store {
   Access to;
   std::uint32_t element = 0;
 };
-// The element at `onto` becomes itself `op` the operand, in the order of the loops.
+// Combines the element at `onto` with the operand by `op`, in the order of the loops.
 struct Sum {
   Access onto;
   ScalarOp op = ScalarOp::add;
   DType dtype{};
   std::uint32_t element = 0;
 };
-// Stops the run where the element is true: a fault of `kind` (rmlrt.h) at a site of the program.
+// Stops the run if the element `bad` is true: a fault of `kind` (rmlrt.h) at a site of the program.
 struct Check {
   std::uint32_t bad = 0;
   int kind = 0;
   std::uint32_t site = 0;
-  std::uint32_t value = UINT32_MAX, bound = UINT32_MAX;  // elements that the message tells, i64; UINT32_MAX: none (0)
+  std::uint32_t value = UINT32_MAX, bound = UINT32_MAX;  // elements that the message shows, i64; UINT32_MAX: none (0)
 };
 using Element = std::variant<Number, Index, Load, Operation, Convert, LibraryCall, IsNan, Store, Sum, Check>;
 
 enum class Role : std::uint8_t {
-  each,  // its rounds are independent of one another
-  sum,   // they are combined, or the order matters otherwise
+  each,  // the rounds of the axis are independent of one another
+  sum,  // the rounds are combined, or their order matters otherwise
 };
 struct Axis {
   std::int64_t extent = 0;
   Role role = Role::each;
 };
 struct Nest {
-  std::vector<Axis> axes;  // none: the body once
+  std::vector<Axis> axes;  // none: the body runs once
   std::vector<Element> body;
-  ValueId of;  // the value that is computed: whose equation a reader is shown
+  ValueId of;  // the value that is computed; readers are shown its equation
 };
 
-// ---- around nests
+// ---- statements around nests
 
 struct Block;
 
-// All elements, in order; buffers of the same number of them that do not overlap. An output that need not be present is
-// present where it is copied to, and nothing else writes it.
+// Copies all elements, in order, between buffers of the same size that do not overlap. If an output may be absent, it
+// is present exactly where it is copied to, and nothing else writes it.
 struct Copy {
   BufferId to, from;
 };
-// A kernel of the runtime (runtime/kernels/kernel.h), by its C symbol.
+// A call of a kernel of the runtime (runtime/kernels/kernel.h), by its C symbol.
 struct Kernel {
   std::string symbol;
-  ValueId of;  // whose application tells shapes and attributes
+  ValueId of;  // the value whose application determines shapes and attributes
   BufferId result;
   std::vector<BufferId> operands;
 };
-// Of a C function of the user: an ExternalNode of the core at hand.
+// A call of a C function of the user: an ExternalNode of the current core.
 struct ExternalCall {
   std::uint32_t external = 0;
   ValueId of;
   std::vector<BufferId> operands, results;
 };
-// The rounds of an iteration, 0 to length - 1, or the other way round. What a round needs and hands on is in `block`
-// and around the statement, but for elements of sequences.
+// The rounds of an iteration, from 0 to length - 1, or in reverse. The statements of a round are in `block`; only
+// elements of sequences are copied by `take` and `stack`.
 struct Rounds {
   ValueId of;
-  std::uint32_t body = 0;  // in Program::bodies: whose values the block computes
+  std::uint32_t body = 0;  // index in Program::bodies: the block computes the values of this body
   std::int64_t length = 0;
   bool reverse = false;
-  // Copies of elements along the first axis, those of the round's number: of a sequence before the round, into a
-  // stacked one after it.
+  // Copies elements along the first axis at the number of the round: from a sequence before the round, or into a
+  // stacked sequence after it.
   struct Slice {
     BufferId whole, element;
   };
@@ -155,7 +156,7 @@ struct Rounds {
   std::unique_ptr<Block> block;  // never null
 };
 struct Branch {
-  steps::Test::Kind kind = steps::Test::value;  // of what is tested
+  steps::Test::Kind kind = steps::Test::value;  // the kind of test
   BufferId condition;                           // Test::value: a Boolean scalar
   bool positive = true;
   std::unique_ptr<Block> then_block, else_block;  // never null; may be empty
@@ -164,7 +165,7 @@ struct Push {
   QueueId queue;
   BufferId from;
 };
-// As in steps, of a Boolean scalar in a buffer.
+// As in steps, for a Boolean scalar in a buffer.
 struct Assert {
   BufferId condition;
   std::uint32_t site = 0;
@@ -186,9 +187,9 @@ struct Pass {
   bool backward = false;
   Block prologue, body;
 };
-// What the unit of the same number in steps does; flags and queues are told there.
+// The statements of the unit of the same number in steps. Flags and queues are described there.
 struct Unit {
-  std::vector<BufferId> operands;  // where those of the unit in steps go, in the same order
+  std::vector<BufferId> operands;  // where the operands of the unit in steps are put, in the same order
   Block instant, before;
   std::vector<Pass> passes;
   Block commit;
@@ -197,25 +198,25 @@ struct Unit {
 struct Program {
   std::shared_ptr<const steps::Program> steps;
   std::vector<std::shared_ptr<const steps::Program>>
-      bodies;  // of iterations, one for each call; their values are theirs
+      bodies;  // of iterations, one for each call; each body has values of its own
   std::vector<Buffer> buffers;
   std::vector<Unit> units;
-  std::vector<BufferId> rows;  // of the emitter's operands
+  std::vector<BufferId> rows;  // where the emitter's operands are put
 };
 
-// Of each element of the nest; of what yields nothing, DType::boolean.
+// The dtype of each element of the nest; DType::boolean for elements without a result.
 std::vector<DType> dtypes(const Program&, const Nest&);
 
-// What cannot be made of a program, with its place in the source.
+// A part of a program that cannot be lowered, with its place in the source.
 struct Refusal {
   Span span;
-  std::string what;  // "`fft`, a kernel of the runtime"
+  std::string what;  // for example "`fft`, a kernel of the runtime"
 };
 
-// Text form (`rmlc show loops`), and its inverse.
+// The text form (`rmlc show loops`).
 std::string print(const Program&);
 
-// What a program must be; the first violation as text, or empty.
+// Checks what must hold of a program; returns the first violation as text, or empty.
 std::string verify(const Program&);
 
 }  // namespace rml::loops

@@ -1,14 +1,14 @@
-// Loops as text, whole: what `rmlc opt` takes and makes. (`rmlc show loops` prints what stands behind the steps.)
+// The complete text of loops, as `rmlc opt` reads and writes it. (`rmlc show loops` prints the part after the steps.)
 //
 //   form loops 1
 //   core main …                                    the lines of the steps, as steps_text.h has them
 //   loops
 //   body 0 of %7                                   the iteration that is this call; `0:%3` is a value of body 0
-//   buffer %5 f32[2, 3]                            constant or value; also `initial 0`, what cell 0 begins with
+//   buffer %5 f32[2, 3]                            constant or value; also `initial 0`, the initial elements of cell 0
 //   buffer cell 0 f32[3]                           also `array 0`, `input 0`, `output 0`
 //   buffer scratch 0 f32[3] in 0                   scratch that belongs to body 0
 //   unit 0
-//     operands %1 %2                               where the unit's operands go
+//     operands %1 %2                               where the unit's operands are put
 //     instant
 //       %6 := cell 0                               a copy
 //       nest i:2 j:3 sum k:4 of %5 = matmul %3 %4
@@ -30,9 +30,9 @@
 //       assume not cell 0 site 1, last := not %6   as in steps
 //     end
 //     sweep backward, prologue … end, loop … end, before … end, commit … end
-//   rows %5                                        where the operands of the rows go
+//   rows %5                                        where the operands of the rows are put
 //
-// Elements of a nest are numbered; those that yield nothing are counted as well:
+// Elements of a nest are numbered; elements without a result are counted as well:
 //
 //   number f32 0.5     index j     load %3[2 + 4*i - k + 3*t1]     select f32 t0 t1 t2     convert i32 f64 t0
 //   library tanh f32 t0     isnan f32 t0     store %5[i] t3     sum %5 mul f32 t3     check t4 fault 1 site 0 value t1
@@ -49,10 +49,10 @@
 namespace rml::loops {
 
 std::string loops_text(const Program&);
-// Nothing, and the first fault, if the text is none; what is read has been verified.
+// Returns nothing, and the first fault, if the text does not describe loops. The result has been verified.
 std::optional<Program> read_loops(std::string_view text, TextFault&);
 
-// What the text calls an axis.
+// The name of an axis in the text.
 std::string axis_name(std::size_t);
 
 }  // namespace rml::loops

@@ -1,4 +1,4 @@
-// Steps to loops: what steps compute, element by element (loops.h).
+// Lowers steps to loops: every computation of the steps, element by element (loops.h).
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace rml::loops {
 
-// A program as loops. What is refused has no code in it, so the program is whole only where nothing is.
+// A program as loops. Refused parts have no code in it, so the program is complete only if nothing is refused.
 struct Made {
   Program program;
   std::vector<Refusal> refused;  // in the order of the program

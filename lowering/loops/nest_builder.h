@@ -1,7 +1,6 @@
-// A nest, element after element.
+// Builds a nest, element by element, from loops over a shape.
 //
-// It is made for loops over a shape. An axis of extent 1 has no loop, and in the end axes along which all accesses go
-// on evenly become one:
+// An axis of extent 1 gets no loop. At the end, axes become one axis if all accesses are contiguous across them:
 //
 //   loops over [2, 1, 3]:  store %5[3*i + j]  ⟹  store %5[i], i < 6
 #pragma once
@@ -16,21 +15,21 @@ class NestBuilder {
   // `sums`: the axes along which elements are combined.
   NestBuilder(Scope&, ValueId of, const Shape& loops, const std::vector<bool>& sums = {});
 
-  // Of the loops, along each axis.
+  // An access with the given strides along each axis of the loops.
   Access at(BufferId, std::int64_t start, const std::vector<std::int64_t>& strides) const;
   Access at(BufferId, const IndexMap&) const;
 
-  // The element of x that the map leads to: loaded, or computed where loops that look at x compute it.
+  // The element of x at the map: loaded, or computed here if x is computed in its users' loops.
   std::uint32_t read(ValueId x, const IndexMap&);
   std::uint32_t read_scalar(ValueId x) { return read(x, {}); }
-  // What v makes of its operands' elements.
+  // The result of v's operator for these elements.
   std::uint32_t apply(ValueId v, const std::vector<std::uint32_t>& operands);
-  // The body of an operator that is made of others.
+  // The body of an operator that is composed of others.
   std::uint32_t spell(OperatorId, const std::vector<std::uint32_t>& operands);
 
   std::uint32_t number(Tensor);
   std::uint32_t number(DType dtype, double value) { return number(Tensor::number(dtype, value)); }
-  std::uint32_t index(std::size_t axis);  // of the loops
+  std::uint32_t index(std::size_t axis);  // the index of an axis of the loops
   std::uint32_t load(Access);
   std::uint32_t operation(ScalarOp, std::vector<std::uint32_t> operands);
   std::uint32_t convert(DType to, std::uint32_t operand);
@@ -60,7 +59,7 @@ class NestBuilder {
 
   Scope& scope_;
   Nest nest_;
-  std::vector<std::size_t> axis_;  // by axis of the loops: that of the nest; SIZE_MAX: none
+  std::vector<std::size_t> axis_;  // by axis of the loops: the axis of the nest; SIZE_MAX: none
   std::vector<DType> dtypes_;      // by element
   std::vector<Seen> seen_;
 };

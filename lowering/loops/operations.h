@@ -1,4 +1,4 @@
-// What is known of an operation on elements: what the text calls it, how many operands it takes, of which dtypes.
+// Properties of an operation on elements: its name in the text, the number of its operands, their dtypes.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 namespace rml::loops {
 
 struct OperationFacts {
-  std::string_view name;  // empty: it is no operation on elements, but made of others, or a function of the C library
+  std::string_view name;  // empty: a composed operation, or a function of the C library
   std::size_t operands = 0;
-  DTypeSet allowed = 0;  // what they may be; all are of one dtype, but the condition of select
+  DTypeSet allowed = 0;  // the allowed dtypes; all operands have the same one, except the condition of select
 };
 OperationFacts facts_of(ScalarOp);
 std::optional<ScalarOp> operation_named(std::string_view);
 
-// What it yields, of operands of this dtype.
+// The dtype of the result for operands of this dtype.
 DType dtype_of(ScalarOp, DType operands);
 bool compares(ScalarOp);
 

@@ -1,7 +1,7 @@
-// Where the elements of a program's values lie, or of those of an iteration's body.
+// The buffers of the values of a program, or of an iteration's body.
 //
-// A value has a buffer from the first time on that somebody asks for it; that of a constant is there already. What a
-// loop that looks at it computes (steps::Program::inlined) has none, unless somebody needs it in memory.
+// A value gets a buffer at its first request; a constant has its buffer from the start. A value that is computed in its
+// users' loops (steps::Program::inlined) has no buffer, unless a user needs it in memory.
 #pragma once
 
 #include <map>
@@ -22,24 +22,24 @@ class Scope {
   Program& out() { return out_; }
 
   BufferId place(ValueId);
-  void put(ValueId v, BufferId place) { places_[v] = place; }  // it lies there already
+  void put(ValueId v, BufferId place) { places_[v] = place; }  // the value already has this buffer
   BufferId scratch(DType, const Shape&);
   BufferId cell(CellId c) { return kept(cells_, Space::cell, c.index, of(steps().cells[c.index])); }
   BufferId array(ArrayId a) { return kept(arrays_, Space::array, a.index, of(steps().arrays[a.index])); }
   BufferId output(std::uint32_t k) { return kept(outputs_, Space::output, k, of(core[core.outputs[k].value])); }
   BufferId input(std::uint32_t k) { return kept(inputs_, Space::input, k, of(core[core.inputs[k].value])); }
   BufferId initial(CellId c) { return kept(initial_, Space::constant, c.index, of(steps().cells[c.index])); }
-  // Of an iteration's body: what a round takes and gives lies there, and what it keeps.
+  // Sets where an iteration's body finds the arguments and results of a round, and its cells.
   void put_cell(CellId c, BufferId b) { cells_[c.index] = b; }
   void put_input(std::uint32_t k, BufferId b) { inputs_[k] = b; }
   void put_output(std::uint32_t k, BufferId b) { outputs_[k] = b; }
 
-  // Of a call with so many outputs, by output; invalid where nobody looks at it.
+  // The values of the outputs of a call, by output; invalid for an unused output.
   std::vector<ValueId> results(ValueId call, std::size_t count) const;
 
   const Buffer& operator[](BufferId b) const { return out_.buffers[b.index]; }
 
-  // Loops that look at it compute its elements.
+  // True if the value is computed in its users' loops.
   bool in_loops(ValueId) const;
   std::uint32_t site(ValueId v) const {
     return v.index < steps().value_sites.size() ? steps().value_sites[v.index] : UINT32_MAX;

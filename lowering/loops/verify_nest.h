@@ -1,5 +1,5 @@
-// What a nest must be: operands before use and of the right dtype, accesses within their buffers, spaces that may be
-// written, and rounds of an axis that is `each` independent of one another.
+// Verifies a nest: operands precede their uses and have the right dtype, accesses stay within their buffers, only
+// writable spaces are written, and the rounds of an axis that is `each` are independent of one another.
 #pragma once
 
 #include <map>
@@ -10,14 +10,14 @@
 
 namespace rml::loops {
 
-// Indices that checks in front of a nest have found to lie in [0, bound), by what computes them.
+// The indices that checks before a nest have found to be in [0, bound), identified by their computation.
 class CheckedIndices {
  public:
   void learn(const Program&, const Nest&);
-  // What was computed of this buffer's elements may be something else now.
+  // Forgets indices that were computed from this buffer, because its elements may have changed.
   void forget(BufferId);
   void forget() { found_.clear(); }
-  // Of the element of the nest; -1: it was not checked.
+  // The bound of an element of the nest; -1 if it was not checked.
   std::int64_t bound(const Program&, const Nest&, std::uint32_t element) const;
 
  private:
@@ -28,10 +28,10 @@ class CheckedIndices {
   std::map<std::string, Found> found_;
 };
 
-// The first violation, or empty. `sites`: of the program.
+// The first violation, or empty. `sites`: the number of sites in the program.
 std::string find_violation(const Program&, const Nest&, const CheckedIndices&, std::size_t sites);
 
-// Calls f(access, written) for every access, in order; a sum is one that is written.
+// Calls f(access, written) for every access, in order; the access of a sum counts as written.
 template <class F>
 void each_access(const Nest& nest, const F& f) {
   for (const Element& e : nest.body) {

@@ -1,4 +1,4 @@
-// What computes the result of an operator, as nests over buffers.
+// Writes the nests that compute the result of an operator.
 #pragma once
 
 #include <string_view>
@@ -9,21 +9,23 @@ namespace rml::loops {
 
 using Writer = void (*)(Scope&, ValueId, Block&);
 
-// Appends what computes v, an operator's result.
+// Appends the statements that compute v, an operator's result.
 void write_value(Scope&, ValueId v, Block&);
-// Where x lies, for whoever does not read it in loops; what they compute otherwise is computed to there.
+// The buffer of x for users that do not read it in loops. If x is computed in its users' loops otherwise, this computes
+// it into the buffer.
 BufferId in_memory(Scope&, ValueId x, Block&);
 
-// Of write_value: those that combine elements (write_sums.cc).
+// The part of write_value for operators that combine elements (write_sums.cc).
 void write_reduction(Scope&, ValueId v, Block&);
 void write_place_of_extremum(Scope&, ValueId v, Block&);
 void write_product(Scope&, ValueId v, Block&);
-// Of kernels that are written as nests, by the operator's name (write_places.cc, write_windows.cc); null: not there.
+// The writer of a kernel that is expressed as nests, by the operator's name (write_places.cc, write_windows.cc); null
+// if there is none.
 Writer writer_of_places(std::string_view name);
 Writer writer_of_windows(std::string_view name);
-// The smallest number that there is.
+// The smallest number of the dtype.
 Tensor least(DType);
-// All elements of the buffer.
+// Sets all elements of the buffer.
 void write_filling(Scope&, ValueId of, BufferId, const Tensor& element, Block&);
 
 }  // namespace rml::loops

@@ -1,13 +1,13 @@
-// Cycles of a program as its Booleans see them, from the first cycle on.
+// Simulates the Booleans of a program over its first 64 cycles, so that a schedule can be checked against many runs.
 //
-// A schedule must be right in every run. Of a run, what decides is where which Booleans hold; numbers do not matter. A
-// world is the beginning of a run, of 64 cycles: letters (inputs, comparisons, all that equations of Booleans do not
-// tell) are drawn, and the rest follows by meaning: constants, not, and, or, equality, `when`, `merge`, `fby`, `post`
-// and clocks. What hangs on cycles after the last is unknown.
+// A schedule must be right in every run. Only the cycles at which Booleans hold decide that; numbers do not matter. A
+// *world* is the beginning of one run. Its *letters* are drawn: inputs, comparisons and every other Boolean that no
+// equation between Booleans determines. The other Booleans follow by their meaning: constants, not, and, or, equality,
+// `when`, `merge`, `fby`, `post` and clocks. A Boolean that depends on cycles after the last one is unknown.
 //
-// Draws are the same for everybody, always. In the first world up to three letters take all sequences of values that
-// have six bits in all (of one letter, over any six cycles); others are drawn at random. Where what is drawn breaks
-// something that is assumed to hold, the cycle is drawn again, some times.
+// The draws are the same in every compilation. In the first world, up to three letters take all sequences of values
+// that have six bits in total (of a single letter: over any six cycles). Other letters are drawn at random. If a cycle
+// breaks an assumption of the schedule, it is drawn again, up to a limit.
 #pragma once
 
 #include <bit>
@@ -27,14 +27,14 @@ void for_each_cycle(Cycles set, const F& f) {
   for (; set != 0; set &= set - 1) f(std::countr_zero(set));
 }
 
-// A cycle that is looked for: it may be known that there is none.
+// The result of a search for a cycle. `none`: it is known that no such cycle exists.
 struct Neighbour {
   enum Kind : std::uint8_t { unknown, none, at } kind = unknown;
   int cycle = 0;
 };
 
-// The Booleans that conditions of clocks and merges hang on, and those asked for, in an order in which what a cycle
-// needs of itself comes first.
+// The Booleans that conditions of clocks and merges depend on, and the requested ones. A Boolean follows those that it
+// reads at the same cycle.
 class BooleanOrder {
  public:
   BooleanOrder(const Core&, const std::vector<ValueId>& asked);
@@ -43,7 +43,7 @@ class BooleanOrder {
   struct Node {
     Meaning meaning;
     std::uint32_t index;  // a clock or a value
-    ValueId a, b, c;      // of what it is made
+    ValueId a, b, c;  // operands
   };
   const Core& core() const { return core_; }
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -65,16 +65,16 @@ class BooleanOrder {
 
 class BooleanWorld {
  public:
-  // Whether an assumption is broken at a cycle, as far as is known.
+  // True if an assumption is known to be broken at a cycle.
   using Broken = std::function<bool(const BooleanWorld&, int cycle)>;
   BooleanWorld(const BooleanOrder&, std::uint32_t number, const Broken&);
 
   Cycles present(ClockId c) const { return c.valid() ? present_[c.index] : ~Cycles{0}; }
   Cycles absent(ClockId c) const { return c.valid() ? absent_[c.index] : Cycles{0}; }
-  // Where a value is there and known to hold, or not to hold.
+  // The cycles at which a value is present and known to hold, or known not to hold.
   Cycles yes(ValueId v) const { return yes_[v.index] & present(core_[v].clock); }
   Cycles no(ValueId v) const { return no_[v.index] & present(core_[v].clock); }
-  // The instants of a clock around a cycle.
+  // The nearest instants of a clock before and after a cycle.
   Neighbour before(ClockId, int cycle) const;
   Neighbour after(ClockId, int cycle) const;
 
@@ -90,7 +90,7 @@ class BooleanWorld {
   const BooleanOrder& order_;
   const Core& core_;
   const std::uint32_t number_;
-  std::vector<std::uint8_t> sequence_;    // of all letters together, in the first world, if they are few
+  std::vector<std::uint8_t> sequence_;  // in the first world, the sequences of all letters together, if there are few letters
   std::vector<Cycles> yes_, no_;          // by value
   std::vector<Cycles> present_, absent_;  // by clock
 };

@@ -1,4 +1,4 @@
-// What must hold for an instant of a clock to be one of another, sampled from it.
+// Which conditions must hold for an instant of a clock to be an instant of another clock that is sampled from it.
 #pragma once
 
 #include <vector>

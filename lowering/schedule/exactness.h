@@ -1,10 +1,11 @@
-// Does a schedule write every row at the instant at which it is determined?
+// Checks whether a schedule writes every row at the cycle at which the row is determined.
 //
-// What a row waits for under the schedule is told by equations beside those of what it looks for (semantics/crossing):
-// a unit has done an instant when it has done those before and what it reads there has come; what a segmented unit
-// computes after its leading sweep comes where its segment ends. Both are followed through all states that a run can
-// reach: nothing is withheld if and only if no row looks for nothing any more while it waits. So are the assumptions.
-// Conditions that the analysis does not see through may hold or not, so what is said to be withheld may never come.
+// Two systems of equations are compared (semantics/crossing): what a row waits for under the schedule, and what
+// determines the row by the program alone. Under the schedule a unit has done an instant when it has done the instants
+// before and the values that it reads there have arrived. Values that a segmented unit computes after its leading sweep
+// arrive at the end of the segment. Both systems are followed through all states that a run can reach. The schedule is
+// exact if no row is determined while it still waits. The assumptions of the schedule are checked in the same way.
+// Conditions that the analysis cannot follow may hold or not, so a reported row may in fact never be withheld.
 #pragma once
 
 #include <optional>
@@ -16,18 +17,18 @@ namespace rml {
 
 struct Inexact {
   enum Kind : std::uint8_t {
-    assumption,  // a run can reach a cycle at which what the unit assumes is not so
-    withheld,    // … at which the column is determined and not there
-    unknown,     // too many states: the budget is spent
+    assumption,  // a run can reach a cycle at which an assumption of the unit is false
+    withheld,  // a run can reach a cycle at which the column is determined but not available
+    unknown,  // too many states: the budget is spent
   } kind = unknown;
-  std::uint32_t unit = Schedule::nowhere;  // of an assumption
-  ValueId value;                           // what is assumed of, or the column
+  std::uint32_t unit = Schedule::nowhere;  // of the broken assumption
+  ValueId value;  // the value that the assumption is about, or the column
   std::string why;                         // a sentence with the user's names
-  std::string where;                       // the conditions of the cycles up to there, oldest first
+  std::string where;  // the conditions of the cycles up to that point, oldest first
 };
 
-// Of a schedule whose units are complete (complete_units), before it is partitioned, and of the core that it was made
-// of, before anything was retimed. Nothing: it is exact.
+// Takes a schedule with complete units (complete_units) before it is partitioned, and the core from which it was made,
+// before retiming. Returns nothing if the schedule is exact.
 std::optional<Inexact> find_inexact(const Core&, const Schedule&);
 
 }  // namespace rml

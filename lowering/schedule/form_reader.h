@@ -1,5 +1,5 @@
-// What read_schedule and read_steps have in common: a form that begins with its core, and whose ids say something about
-// it. Every id is checked when it is read; a fault is kept in `lines`, as its own operations do.
+// The common part of read_schedule and read_steps: both forms begin with a core, and their lines refer to its ids.
+// Every id is checked when it is read. A fault is kept in `lines`, as by the operations of `lines` itself.
 #pragma once
 
 #include <optional>
@@ -17,30 +17,30 @@ class FormReader {
   explicit FormReader(TextLines& lines) : lines_(lines) {}
 
  protected:
-  // The lines of the core that follow; false (and a fault) if they are none.
+  // Reads the lines of the core. Returns false, and keeps a fault, if they are not a valid core.
   bool read_core_lines();
   void speak_of(std::shared_ptr<const Core> core) { core_ = std::move(core); }
   const Core& core() const { return *core_; }
   std::shared_ptr<const Core> shared_core() const { return core_; }
   std::size_t values() const { return core_->values.size(); }
 
-  // After a fault the first one: where a core has none, there is nothing to look up.
+  // Returns the first value after a fault, so a core without values must have been refused before.
   ValueId value();
-  // Values up to the end of the line, or to something else.
+  // Reads values up to the first token that is not a value.
   std::vector<ValueId> value_list();
-  // `= add %1 %2`, perhaps: this is what the core has. `=` alone will do.
+  // Reads an optional equation such as `= add %1 %2`, which must equal the core's. `=` alone is accepted.
   void equation_of(ValueId);
   ClockId clock();
   Literal literal();
   std::vector<Literal> literals();
-  // A number below `size`; `what` is "cell", say.
+  // Reads a number below `size`. `what` names the counted thing in messages, for example "cell".
   std::uint32_t index(const char* what, std::size_t size);
-  // The same, of a thing that is defined here: they are numbered in order.
+  // The same for a thing that is being defined: definitions are numbered in order.
   void next_index(const char* what, std::size_t size);
-  // `%4 = add %1 %2 at first last`.
+  // Reads an item such as `%4 = add %1 %2 at first last`.
   PassItem item();
   std::int64_t extent();
-  // "(2, 3)".
+  // Reads extents such as "(2, 3)".
   template <class... More>
   void extents(std::int64_t& first, More&... more) {
     lines_.expect("(");
@@ -56,12 +56,12 @@ class FormReader {
   std::shared_ptr<const Core> core_;
 };
 
-// As many ports, of the same types.
+// True if both cores have the same number of ports, with the same types.
 bool alike_ports(const Core&, const std::vector<Port>&, const Core& other, const std::vector<Port>& others);
 
-// "not %3".
+// For example "not %3".
 std::string literal_text(Literal);
-// " at first last"; nothing where it is at all of them.
+// For example " at first last"; empty if the item is computed at all classes of instants.
 std::string classes_text(std::uint8_t classes);
 
 }  // namespace rml

@@ -1,5 +1,5 @@
-// Which values a run needs, and at which cycles, as far as a world tells (boolean_world.h): what it shows, what may
-// stop it, what it keeps, and what these need.
+// Which values a run needs at which cycles, as far as a world determines it (boolean_world.h): the outputs, all that
+// may stop the run, the memories, and the operands of these.
 #pragma once
 
 #include "lowering/schedule/boolean_world.h"
@@ -12,8 +12,9 @@ class Needs {
 
   Cycles of(ValueId v) const { return needed_[v.index]; }
 
-  // Calls f(operand, cycles) for what v needs of the same cycles where it is needed itself. A merge needs the branch
-  // that is taken, a delay its first value at its first instant, and everything the condition of its clock.
+  // Calls f(operand, cycles) for each operand that v needs in the same cycles in which v itself is needed. A merge
+  // needs the branch that is taken, a delay needs its first value at its first instant, and every value needs the
+  // condition of its clock.
   template <class F>
   void within_cycle(ValueId v, Cycles where, const F& f) const;
 

@@ -3,14 +3,14 @@
 //
 //   core      undo_delays, give_constants_streams, prune_undemanded, check_order, retime, prune_undemanded
 //   schedule  group_units      first units; their clocks and operands are not known yet
-//             absorb           what segmented units may as well compute goes to them
-//             split_units      what may wait with a segment is apart from what may not
-//             sort_units       no unit is empty, and each comes after those that it reads
-//             complete_units   clocks, operands, and when they are looked at
-//             order_values     of a forward unit, operands first
-//             partition        networks only: units in parts, sorted; complete_units follows once more
+//             absorb           moves equations into segmented units that may as well compute them
+//             split_units      separates values that may wait for a segment from those that may not
+//             sort_units       no unit is empty, and each comes after the units that it reads
+//             complete_units   clocks, operands, and the conditions under which operands are read
+//             order_values     in a forward unit, operands come first
+//             partition        networks only: splits units and sorts the parts; complete_units follows once more
 //             mark_straight    programs only
-//             add_zeros, add_cuts     the core has a value for all that the schedule speaks of
+//             add_zeros, add_cuts     add equations to the core for values that only the schedule needs
 #pragma once
 
 #include <map>
@@ -25,8 +25,8 @@
 
 namespace rml {
 
-// What passes over a schedule look up of its core, which they leave as it is: found once for all of them. `ends`: the
-// conditions at which segments end (segment_ends), which are needed for that.
+// Facts about a core that several passes over its schedule use, computed once for all of them. The passes leave the
+// core unchanged. `ends`: the conditions at which segments end (segment_ends).
 struct ScheduleFacts {
   explicit ScheduleFacts(const Core& core, std::span<const ValueId> ends = {})
       : graph(core, ends), components(find_components(graph)) {}
@@ -34,26 +34,26 @@ struct ScheduleFacts {
   Components components;
 };
 
-// `c fby post y` is y, but for c at the first instant: no lookahead is needed.
+// `c fby post y` equals y except at the first instant, where it is c, so it needs no lookahead.
 Core undo_delays(Core);
 
-// Constant outputs and posts of constants need a stream of their own: `c fby c`; an assert on something that no unit
-// computes, an equation of its own: `c and c`.
+// Gives constants an equation where a stream is needed: outputs that are constant and posts of constants become `c fby
+// c`. An assert on a constant condition gets `c and c`.
 Core give_constants_streams(Core);
 
-// The last note of an E0701 for which nothing better is known. Where the mend is known, that is the note, and the
-// program is refused.
+// The last note of an E0701 that has no better advice. If a fix is known, the note says the fix, and the program is
+// refused.
 inline constexpr const char* runs_on_demand =
     "`rmlc run` evaluates the program on demand; a network and `--emit lib` need a schedule";
 
-// Values that need each other within an instant under conditions that exclude each other have no single order: false,
-// and E0701.
+// Returns false and reports E0701 if values need each other within an instant under conditions that exclude each other:
+// no single order is right for them.
 bool check_order(const Core&, Diagnostics&);
 
-// Lookahead becomes delay. In a component that looks ahead a bounded number of instants (semantics/time/offsets.h), a
-// value v of offset r is computed r steps late: what was computed at instant n is computed at step n + r from delayed
-// operands, on a clock that begins r steps late, and `post` disappears from the component. Outside, v is recovered as
-// post … post v', which looks ahead only acyclically and costs a queue. Both programs compute the same streams.
+// Turns lookahead into delay. In a component that looks ahead a bounded number of instants (semantics/time/offsets.h),
+// a value v of offset r is computed r steps late: its instant n is computed at step n + r from delayed operands, on a
+// clock that begins r steps late. So `post` disappears from the component. Outside, v is recovered as post … post v',
+// which looks ahead only acyclically and costs a queue. Both programs compute the same streams.
 //
 //   k = 0 fby (k + d);  d = (post k') when …     ⟹   d computed one step late, fby in between
 Core retime(Core);
@@ -66,18 +66,19 @@ struct Segmenting {
   Windows windows = Windows::apart;
 };
 
-// Where segments of a core may end. Found when it is asked for, and once for all schedules that are tried.
+// The cuts of a core: conditions at which segments may end. They are found on first use, and once for all schedules
+// that are tried.
 class CutsOfCore {
  public:
   explicit CutsOfCore(std::shared_ptr<const Core>);
 
   struct Found {
     Cuts cuts;
-    std::optional<ScheduleFacts> own;  // where some are computed: their core has more equations
+    std::optional<ScheduleFacts> own;  // if the search computed new conditions: the facts of the extended core
   };
   const Found& found(Ends);
   const ScheduleFacts& facts(const Found& f) const { return f.own ? *f.own : facts_; }
-  // Null: of none of these cores.
+  // Null if the core is none of those found here.
   const ScheduleFacts* facts_of(const std::shared_ptr<const Core>&) const;
 
  private:
@@ -86,43 +87,46 @@ class CutsOfCore {
   std::map<Ends, Found> found_;
 };
 
-// Nothing, and E0701, where a component has no plan; nothing where no windows can be shared.
+// Returns nothing and reports E0701 if a component has no plan. Returns nothing if `Segmenting` asks for shared windows
+// and no components can share one.
 std::optional<Schedule> group_units(CutsOfCore&, Segmenting, const Target&, Diagnostics&);
 
-// What only the end of a segment asks for, and is known one instant late, is waited for by the sweeps after the leading
-// one alone.
+// Marks operands that only the end of a segment needs and that arrive one instant late: only the sweeps after the
+// leading one wait for them.
 Schedule look_back(Schedule);
 
-// What forward units compute, but may as well wait for the end of a segment, becomes part of the segmented unit. There
-// products over all instants can be made of it (lowering/segment/batch_in_time.h).
+// Moves computations of forward units that may as well wait for the end of a segment into the segmented unit. There,
+// products over all instants can be made of them (lowering/segment/batch_in_time.h).
 Schedule absorb(Schedule, const ScheduleFacts&);
 
-// Of a forward unit that reads a segmented one: what is not connected to a row or an assertion before the cut of that
-// one becomes a unit of its own, so that it can wait with the segment (lowering/segment/defer.h).
+// Splits a forward unit that reads a segmented unit. Values that no row and no assertion depends on before the cut of
+// the segmented unit become a unit of their own, so that they can wait with the segment (lowering/segment/defer.h).
 Schedule split_units(Schedule, const ScheduleFacts&);
 
-// Those that lost all their values go.
+// Removes units that have no values left.
 Schedule drop_empty_units(Schedule);
 
 Schedule sort_units(Schedule, const ScheduleFacts&);
 
 Schedule complete_units(Schedule, const ScheduleFacts&);
 
-// What is on one clock stays together, so that each condition is tested once.
+// Keeps values on the same clock together, so that each condition is tested once.
 Schedule order_values(Schedule, const ScheduleFacts&);
 
-// Grain op: every equation of a forward unit becomes a unit. Grain stage: neighbours share one until together they take
-// long enough to be worth a hand-over. A recurrence is cut where it goes back to the next instant: the fby becomes a
-// stream with a first element (Schedule::delayed), handed out by the unit that computes what comes next. It is kept
-// whole where the first value is computed, or the memory keeps what it has (a parameter that nothing moves).
+// Splits units into tasks of a network. Grain op: every equation of a forward unit becomes a unit. Grain stage:
+// neighbours share a unit until they take long enough together to be worth a hand-over. A recurrence is cut where it
+// feeds the next instant: the fby becomes a stream with a first element (Schedule::delayed), and the unit that computes
+// the next value hands it out. The recurrence stays whole if its first value is computed, or if the memory never
+// changes (a parameter that no optimiser moves).
 Schedule partition(Schedule, const ScheduleFacts&, Grain, const Target&);
 
 Schedule mark_straight(Schedule);
 
-// A constant for every reader of what idles.
+// Adds a constant for each value that is never needed, for its readers.
 Schedule add_zeros(Schedule);
 
-// The end of a segment as a value: what was found to end it, or a negation of its own, that no unit computes.
+// Gives each segmented unit a value that is true at the end of a segment: the condition itself, or a negation that is
+// added to the core and that no unit computes.
 Schedule add_cuts(Schedule);
 
 }  // namespace rml

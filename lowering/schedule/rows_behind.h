@@ -1,12 +1,12 @@
-// Rows that are determined before their schedule can write them because it is behind.
+// Finds rows that are determined before the schedule can write them, because retiming made the schedule late.
 //
-// What looks ahead a bounded number of cycles is computed so many cycles later (retime), whether it does look ahead or
-// not:
+// A value in a component that looks ahead a bounded number of cycles is computed that many cycles later (retime), even
+// at cycles where the value itself does not look ahead:
 //
-//   y = if c then x else post z;  z = 0.0 fby (0.0 fby y)       known at once where c holds, and computed a cycle later
+//   y = if c then x else post z;  z = 0.0 fby (0.0 fby y)       known immediately where c holds, but computed a cycle later
 //
-// That is found on the core that was not yet retimed. At the start, for as many cycles as the schedule is behind, rows
-// may be known already that are of nothing but initial values; they come later, and no schedule is given up for them.
+// Such rows are found on the core before retiming. At the start of a run, rows that consist only of initial values may
+// also be known before they are written. No schedule is rejected for those.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@
 
 namespace rml {
 
-// The column that keeps them, by number. None as well where a row has too many states to be followed: it comes so many
-// cycles late at most.
+// The number of an output column that may be late in this way, or nothing. Also nothing if a row has too many states to
+// enumerate: such a row is at most as many cycles late as the schedule is.
 std::optional<std::size_t> find_column_behind(const Core&, const Schedule&);
 
 }  // namespace rml

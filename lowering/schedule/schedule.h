@@ -1,12 +1,11 @@
-// The static schedule: which unit computes what, in which order (docs/design/1-pipeline.md §7).
+// The static schedule: which unit computes which values, in which order (docs/design/1-pipeline.md §7).
 //
-// A schedule is data; validate_schedule checks it against the core without knowing how it was
-// found, and build_steps turns it into statements. Values are grouped into units that
-// advance together:
+// A schedule is data; validate_schedule checks it against the core without knowing how it was found, and build_steps
+// turns it into statements. Values are grouped into units that advance together:
 //   forward   acyclic values and forward recurrences that wait for the same things
-//   segmented one component with a cut, computed in passes (semantics/time/segment.h)
-// An acyclic `post` is computed nowhere: who reads it reads its operand's stream without the
-// first element. Units come in topological order.
+//   segmented one component with a cut, computed in sweeps (semantics/time/segment.h)
+// No unit computes an acyclic `post`: its readers read the operand's stream without the first element. Units come in
+// topological order.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +21,7 @@
 
 namespace rml {
 
-// Where a value comes from: `value` without its first `skip` elements.
+// The stream that supplies a value: the stream of `value` without its first `skip` elements.
 struct StreamSource {
   ValueId value;
   std::uint32_t skip = 0;
@@ -30,54 +29,54 @@ struct StreamSource {
 
 struct ScheduledUnit {
   bool segmented = false;
-  ClockId clock;                  // its instants
+  ClockId clock;  // the instants at which the unit advances
   std::vector<ValueId> values;    // forward: in order of computation
   SegmentPlan plan;               // segmented
   ValueId cut;                    // segmented: true at the last instant of each segment
   std::vector<ValueId> operands;  // read from other units and inputs, conditions before what they sample
-  // By operand: conditions, operands themselves, without which the unit does not look at it; it
-  // need not wait for it where they fail.
+  // By operand: the conditions, operands themselves, under which the unit reads it. The unit need not wait for the
+  // operand at instants where a condition fails.
   std::vector<std::vector<Literal>> needed;
-  // Segmented: operands of an instant that come with the next one. There the instant before is completed, and the
-  // segment closed if that was its last one, before the leading sweep goes on.
+  // Segmented: operands of an instant that arrive with the next instant. Before the leading sweep takes the next
+  // instant, the unit completes the previous one, and closes the segment if that was its last.
   std::vector<ValueId> belated;
   bool is_belated(ValueId v) const { return std::ranges::find(belated, v) != belated.end(); }
-  // Segmented: values needed at no instant of any segment, with a constant for whoever reads them.
+  // Segmented: values that no instant of any segment needs, each with a constant for its readers.
   std::vector<std::pair<ValueId, ValueId>> idle;
 };
 
 struct Schedule {
   static constexpr std::uint32_t nowhere = UINT32_MAX;
-  std::shared_ptr<const Core> core;  // pruned and retimed; the ids here are its
+  std::shared_ptr<const Core> core;  // pruned and retimed; all ids of the schedule refer to this core
   std::vector<ScheduledUnit> units;
   std::vector<std::uint32_t> unit_of;  // by ValueId; nowhere: constants, base inputs, posts read as streams
-  std::vector<StreamSource> sources;   // by ValueId: itself, or what an acyclic post reads
-  // Networks, by ValueId: a fby whose stream begins with its first value; its unit hands out what comes next. Empty:
-  // none.
+  std::vector<StreamSource> sources;  // by ValueId: the value's own stream, or the stream that an acyclic post reads
+  // Networks, by ValueId: true for a fby whose stream begins with its first value and continues with the values that
+  // its unit hands out for the next instant. Empty if there is none.
   std::vector<bool> delayed;
   bool is_delayed(ValueId v) const { return v.index < delayed.size() && delayed[v.index]; }
-  // One forward unit (or none) at every cycle that reads only the inputs of that cycle.
+  // True if there is at most one unit, a forward unit that runs at every cycle and reads only the inputs of that cycle.
   bool straight = false;
 
-  // Base inputs are handed in at every cycle and belong to no unit.
+  // The caller supplies base inputs at every cycle, and they belong to no unit.
   bool is_base_input(ValueId v) const {
     return std::holds_alternative<core::Input>((*core)[v].rhs) && (*core)[v].clock == base_clock;
   }
 };
 
-// Of a network (runtime/scheduler/network.h), what becomes a task: `none`, the program is none; a unit as it is;
-// a part of it, or an equation (partition).
+// What becomes a task of a network (runtime/scheduler/network.h). `none`: the program is no network; `pass`: a whole
+// unit; `stage`: a part of a unit; `op`: an equation (partition).
 enum class Grain : std::uint8_t { none, pass, stage, op };
 
-// The cut of a segmented unit as what is computed: one that is `not c` for the segments' sake is in no unit, it is c,
-// and false.
+// The cut of a segmented unit in terms of computed values. If the cut is a `not c` that was added only to end segments
+// and that no unit computes, the result is c, negated.
 Literal computed_cut(const Schedule&, const ScheduledUnit&);
 
-// Computed by a segmented unit, but not in its leading pass.
+// True if a segmented unit computes the value, but after its leading sweep.
 bool is_late(const Schedule&, std::uint32_t unit, ValueId);
 
-// Forward units that need, at every instant of a segmented one, what that one computes after its leading pass. Of a
-// finished schedule.
+// The forward units that need, at every instant of a segmented unit, values that it computes after its leading sweep.
+// The schedule must be finished.
 std::set<std::uint32_t> waiting_units(const Schedule&, std::uint32_t unit);
 
 std::string print(const Schedule&);

@@ -1,17 +1,16 @@
-// A schedule as text, whole: what `rmlc opt` takes and makes. (`rmlc show schedule` prints what a reader wants to
-// know.)
+// The complete text of a schedule, as `rmlc opt` reads and writes it. (`rmlc show schedule` prints a summary.)
 //
 //   form schedule 1
 //   core main …                     the core, as core_text.h has it
 //   end
-//   straight                        the schedule is
+//   straight                        the schedule is straight
 //   source %5 = %4 + 1              %5 is the stream of %4 without its first element
-//   delayed %3                      memories whose unit hands out what comes next; of none: the line alone
+//   delayed %3                      memories whose unit hands out the next value; if there are none: the word alone
 //   unit 0 forward on base          the clock is known from complete_units on
 //     reads %2 needed %1 not %3
-//     value %4 = add %1 %2          the equation may be left out; else it is the core's
+//     value %4 = add %1 %2          the equation may be left out; else it must be the core's
 //   unit 1 segmented on c2
-//     cut not %6                    what the analysis knows it by; `by_need`: unneeded posts may look beyond it
+//     cut not %6                    the cut that the analysis found; `by_need`: unneeded posts may look beyond it
 //     ends %9                       the same as a value
 //     only_at_cut %8                assumed to hold nowhere else
 //     awaits %10 where %1 not %2 where never
@@ -31,11 +30,12 @@
 namespace rml {
 
 std::string schedule_text(const Schedule&);
-// Nothing, and the first fault, if the text is none. Every id is one of the core, which is verified; whether the
-// schedule is right is for validate_schedule to say.
+// Returns nothing, and the first fault, if the text is not a schedule. Every id refers to the core, which is verified.
+// validate_schedule decides whether the schedule is right.
 std::optional<Schedule> read_schedule(std::string_view text, TextFault&);
 
-// Within other forms: the same lines without the first, and `end`; from the line after the current one.
+// A schedule within another form: the same lines, without the first one and `end`. Reading starts at the line after the
+// current one.
 std::string inner_schedule_text(const Schedule&);
 std::optional<Schedule> read_inner_schedule(TextLines& lines);
 

@@ -1,13 +1,13 @@
-// Units of the components that are computed in sweeps.
+// Makes units of the components that are computed in sweeps.
 //
-// Components whose segments end at the same instants are one unit where that changes nothing but the time it takes:
-// their sweeps are then one loop each, and nothing is handed from one to the other.
+// Components whose segments end at the same instants become one unit if that changes nothing but the running time.
+// Their sweeps are then one loop each, and no value passes through a queue between them.
 //
-//   v = x + post_end(e, 0.0, v);  w = v + post_end(e, 0.0, w)        one backward sweep: of an instant v, then w
+//   v = x + post_end(e, 0.0, v);  w = v + post_end(e, 0.0, w)        one backward sweep: at each instant v, then w
 //
-// Only scalars are joined, whose arrays are small, and only what neither fails nor is asserted: of two faults the same
-// comes first. The unit waits for what its first component waits for; one that would make it wait for more, or that
-// waits for less, stays apart, so that every row is there when it was.
+// Only scalars are joined, because their arrays are small. Values that can fail or are asserted are not joined, so the
+// first of two faults stays the same. The joined unit waits for the operands of its first component. A component that
+// needs more operands, or fewer, stays separate, so that every row is still written at the same cycle.
 #pragma once
 
 #include <map>
@@ -23,10 +23,10 @@ class SegmentUnits {
  public:
   SegmentUnits(const DependenceGraph&, Schedule&);
 
-  // Gives the component's values to a unit of the schedule and returns its number. `late`: what the component needs
-  // from others, and that may come later than the inputs of its instant.
+  // Gives the component's values to a unit of the schedule and returns its number. `late`: the operands from other
+  // units that may come later than the inputs of their instant.
   std::uint32_t place(const Component&, SegmentPlan, std::set<ValueId> late);
-  // The leading sweep is done with the value. Of what was placed.
+  // True if the leading sweep is the last one that computes the value, which must have been placed.
   bool is_early(ValueId v) const { return last_sweep_[v.index] == 0; }
 
  private:
@@ -43,9 +43,9 @@ class SegmentUnits {
   const DependenceGraph& graph_;
   Schedule& out_;
   std::vector<bool> asserted_;                        // by ValueId
-  std::vector<std::uint32_t> last_sweep_;             // by ValueId: the last that computes it; nowhere: none does
-  std::map<std::uint32_t, std::set<ValueId>> hosts_;  // by unit that may take in more: what it waits for
-  std::map<std::pair<Literal, std::set<ValueId>>, std::uint32_t> latest_;  // by cut and what it waits for: a unit
+  std::vector<std::uint32_t> last_sweep_;  // by ValueId: the last sweep that computes it; nowhere: none does
+  std::map<std::uint32_t, std::set<ValueId>> hosts_;  // by unit that may take in further components: the operands that it waits for
+  std::map<std::pair<Literal, std::set<ValueId>>, std::uint32_t> latest_;  // by cut and the operands that a unit waits for: the latest such unit
 };
 
 }  // namespace rml

@@ -1,13 +1,13 @@
-// Components whose segments end at the same instants, and all that is computed between them, as one component.
+// Makes one component of those whose segments end at the same instants, together with the values computed between them.
 //
-// Each component that looks ahead is a unit of its own, and what comes after it waits for the end of its segment,
-// though some of it may be known at once:
+// By default each component that looks ahead is a unit of its own. Values that depend on it wait for the end of its
+// segment, even if some of them are known earlier:
 //
 //   dw = x + post_end(e, 0.0, dw);  first = true fby e
 //   p = 0.5 fby (if first then p - dw else p);  w = if first then p else (0.0 fby w);  y = w * x
 //
-// At the first instant of a segment `p` is what earlier segments have made of it; after that it waits for `dw`, but
-// nobody asks. In one unit `w` and `y` are computed by the leading sweep, and `p` by the last one.
+// At the first instant of a segment, earlier segments determine `p`. Afterwards `p` waits for `dw`, but no value reads
+// it there. In one unit the leading sweep computes `w` and `y`, and the last sweep computes `p`.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 namespace rml {
 
-// What is one component: nothing that is not; those with one end and what lies between them; and what follows them.
+// Which components are joined. `apart`: none; `shared`: those with the same end and the values between them; `wide`:
+// also the values that depend on them.
 enum class Windows : std::uint8_t { apart, shared, wide };
 
 struct SharedWindows {
@@ -27,8 +28,8 @@ struct SharedWindows {
   std::map<ValueId, SegmentResult> plans;  // by the first value of the component
 };
 
-// Nothing where no two share one, or where what they would be together has no plan without assumptions, or looks beyond
-// the end.
+// Nothing if no two components share an end, or if the joined component has no plan without assumptions, or looks
+// beyond the end.
 std::optional<SharedWindows> share_windows(const DependenceGraph&, const Components&,
                                            const std::map<ValueId, SegmentResult>& plans, Windows);
 

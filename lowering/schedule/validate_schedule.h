@@ -1,4 +1,5 @@
-// An independent check that a schedule computes what the core says, in a possible order.
+// An independent check that a schedule computes the values of the core in a possible order. It does not use the code
+// that found the schedule.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A segmented unit in a world: whether each sweep finds what it looks at.
+// Checks a segmented unit in a world: whether each sweep finds the values that it reads.
 #pragma once
 
 #include <array>
@@ -10,16 +10,16 @@
 
 namespace rml {
 
-// Whether a literal holds at a cycle. Absent: its condition is not there.
+// Whether a literal holds at a cycle. Absent: its condition is not present there.
 enum class Holds : std::uint8_t { unknown, absent, no, yes };
 Holds holds(const Core&, const BooleanWorld&, const Literal&, int cycle);
 
-// What the schedule assumes of each instant is not so, as far as is known. `present`: posts that wait for their clock
-// are taken to wait at every end.
+// True if an assumption of the schedule about an instant is known to be false. `present`: posts that wait for their
+// clock are taken to wait at every end.
 bool breaks_assumption(const Core&, const BooleanWorld&, const ScheduledUnit&, int cycle, bool present);
 
-// The first violation in words, or empty. Segments of up to four instants are looked at, until one breaks what the
-// schedule assumes (a run stops there) or hangs on what is not known.
+// The first violation in words, or empty. Segments of up to four instants are checked. The check ends at a segment that
+// breaks an assumption of the schedule (a run stops there) or depends on unknown cycles.
 std::string validate_segments(const Schedule&, std::uint32_t unit, const BooleanWorld&, const Needs&);
 
 // The class of instant k of a segment.

@@ -1,9 +1,9 @@
 // What the streams of a schedule wait for, as equations (semantics/crossing/equations.h).
 //
-//   a unit at an instant        what it has not done before, and what it reads there, where it looks at it
+//   a unit at an instant        its instant before, and the values that it reads, at the instants where it reads them
 //   leading sweep, forward      when its unit has done the instant
 //   later sweeps                where the segment ends: {p}, through(p): at an end of the unit what the unit waits for,
-//                               else {p}. Of a unit that looks back: what it waits for at its next instant
+//                               else {p}. If the unit looks back: what it waits for at its next instant
 //   a stream without its first  {p}, through(p): the stream at the next instant of its clock
 #pragma once
 
@@ -16,13 +16,13 @@ namespace rml {
 
 class Waits {
  public:
-  static constexpr std::uint8_t group = 1;  // of the ports
+  static constexpr std::uint8_t group = 1;  // the group of the ports in these equations
 
   Waits(const Schedule&, Conditions&, Crossings&);
 
-  // Of a row's column: whether it is there, and if so what it is.
+  // When the column of a row is available: whether it is present, and its value if so.
   Crossings::Node of_column(ValueId);
-  // The cut of a segmented unit holds at the cycle.
+  // True where the cut of a segmented unit holds at the cycle.
   Condition ends(const ScheduledUnit&);
   Condition where_present(Literal);
 
@@ -39,7 +39,7 @@ class Waits {
   const Core& core_;
   Conditions& conditions_;
   Crossings& crossings_;
-  std::vector<bool> early_;  // by value: handed out by the leading sweep or a forward unit
+  std::vector<bool> early_;  // by ValueId: the leading sweep or a forward unit hands it out
   std::map<std::uint32_t, Crossings::Node> units_, ends_, clocks_;
   std::map<std::pair<ValueId, std::uint32_t>, Crossings::Node> streams_;
 };

@@ -1,13 +1,14 @@
-// Where a segment keeps what more sweeps look at than compute it.
+// Chooses the storage of values that one sweep of a segment computes and another reads.
 //
-// A value that one sweep computes and looks at lives in a register there. Of two kinds of values a segment has one
-// element, which is kept in a cell: of those that are present at its first or its last instant only, and of those that
-// are held from its first on,
+// A value that only its own sweep reads stays in a register. A value with one element per segment is kept in a cell.
+// There are two kinds: values that are present at the first or the last instant only, and values that are held from the
+// first instant on,
 //
 //   w = if true fby end then x else 0 fby w        (the cell of the fby)
 //
-// All others get an array. A memory that is replayed supplies itself. Where one sweep alone replays it, and nobody
-// needs it as it was at the segment's start, the sweep carries it in its cell.
+// All other values get an array. A memory that a sweep replays is recomputed from its cell and needs no array. If only
+// one sweep replays it, and no reader needs its value from the start of the segment, the sweep updates the cell in
+// place.
 #pragma once
 
 #include "lowering/segment/segment_facts.h"

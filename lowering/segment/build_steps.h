@@ -1,4 +1,4 @@
-// From schedule and segments to steps: storage for what lives from instant to instant, and statements.
+// Builds steps from a schedule and its segments: storage for values that live from instant to instant, and statements.
 #pragma once
 
 #include "lowering/segment/segment.h"
@@ -6,7 +6,7 @@
 
 namespace rml {
 
-// `network`: units are tasks.
+// `network`: each unit becomes a task.
 steps::Program build_steps(const Segments&, bool network);
 
 }  // namespace rml

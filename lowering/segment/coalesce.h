@@ -1,9 +1,9 @@
-// Values of a segment that need no memory of their own, since they lie in a cell that is there anyway.
+// Finds values of a segment that need no storage of their own, because they can share the cell of a memory.
 //
-// A parameter p that moves on at the end of a segment, as its gradient says, stands still until then:
+// A parameter p that an optimiser moves at the end of a segment, by its gradient, does not change before:
 //
-//   h := if true fby end then p else 0 fby h        h, and the memory of h, lie in p's cell
-//   u := (p - rate * dp) when true fby end          computed in p's cell, if p is looked at no more
+//   h := if true fby end then p else 0 fby h        h, and the memory of h, share p's cell
+//   u := (p - rate * dp) when true fby end          computed in p's cell, if p is not read later
 //   p := init fby (if true fby end then u else p)
 #pragma once
 
@@ -14,15 +14,15 @@
 
 namespace rml {
 
-// By value, the sweeps that look at it.
+// By value: the sweeps that read it.
 using Looks = std::map<ValueId, std::set<std::size_t>>;
 
 struct Coalesced {
-  std::map<ValueId, ValueId> found_in;   // by value: the memory in whose cell it is found
-  std::map<ValueId, ValueId> stored_in;  // by value: the memory whose next value it is, in whose cell it is stored
+  std::map<ValueId, ValueId> found_in;  // by value: the memory in whose cell the value is found
+  std::map<ValueId, ValueId> stored_in;  // by value: the memory in whose cell it is stored as the next value
 };
 
-// The segment's memories say which sweep carries them in place.
+// Also reads from the segment's memories which sweep updates them in place.
 Coalesced coalesce(const SegmentFacts&, const Segment&, const Looks&);
 
 }  // namespace rml

@@ -1,8 +1,8 @@
-// What of a segment's forward computation waits for its end.
+// Decides which computations of the leading sweep wait for the end of the segment.
 //
-// By default products that batch_in_time then takes out of the loop, and what is computed from them, where no row and
-// no fault comes later for it, and where at most as much again is kept at each instant as is kept anyway. On demand
-// (`--chunk segment`) all but what the cut is computed from, and what is held for the segment.
+// By default only products that batch_in_time then takes out of the loop wait, with the values computed from them. They
+// wait only if no row and no fault is delayed, and if each instant has to keep at most twice as much as before. With
+// `--chunk segment` everything waits, except the operands of the cut and values that are held for the segment.
 #pragma once
 
 #include "lowering/segment/segment_facts.h"
@@ -11,8 +11,8 @@
 namespace rml {
 
 struct Deferral {
-  bool products = true;        // where they are one over all instants of a segment
-  bool whole_segment = false;  // instead: everything
+  bool products = true;  // defer products that become one product over all instants of a segment
+  bool whole_segment = false;  // defer everything that may wait, instead
 };
 
 Segment defer(const Schedule&, const Streams&, const Segment&, const Deferral&, const Target&);

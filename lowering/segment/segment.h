@@ -1,20 +1,20 @@
-// A segment as a value: what each walk over its instants computes, and where that is kept.
+// A segment as a value: which values each sweep computes, and where they are kept.
 //
-// A segmented unit (schedule.h) divides its time into segments. `plan_segments` makes a Segment of each, the passes
-// beside this file change it, each a function from a value to a value, and `write_segment` turns what they leave into
+// A segmented unit (schedule.h) divides its time into segments. `plan_segments` makes a Segment of each unit. The
+// passes beside this file change it, each a function from a value to a value. `write_segment` turns the result into
 // statements:
 //
 //   plan_segments   the sweeps of the schedule's plan, and the memories that they replay
-//   stand_still     what a memory becomes that moves at the segment's end alone is computed there alone
-//   defer           what may wait for the segment's end leaves the leading sweep
-//   sink            what only one later sweep looks at is computed there
+//   stand_still     a memory that changes only at the segment's end has its next value computed only there
+//   defer           values that may wait for the segment's end leave the leading sweep
+//   sink            values that only one later sweep reads are computed there
 //   batch_in_time   products of all instants become one product, in sweeps of their own
-//   assign_homes    what several sweeps look at gets a place: an array, a cell, a memory
+//   assign_homes    values that several sweeps read get a place: an array, a cell, a memory
 //
-// A sweep visits the instants of a segment one after the other, forward or backward. The first one leads: it takes an
-// instant when its operands arrive. The others follow at the segment's end.
+// A sweep visits the instants of a segment one after the other, forward or backward. The first sweep leads: it takes an
+// instant when its operands arrive. The others run at the segment's end.
 //
-// What holds where in a segment is asked of segment_facts.h alone.
+// All facts about what holds at which instants of a segment come from segment_facts.h.
 #pragma once
 
 #include <functional>
@@ -36,8 +36,8 @@ struct Sweep {
 // A matrix of a product over a segment. Strides are in elements.
 struct BatchOperand {
   ValueId value;
-  bool held = false;                 // it is the same at all instants of a segment
-  std::int64_t row = 0, column = 0;  // of one that is not: of the array of all instants' elements
+  bool held = false;  // the value is the same at all instants of a segment
+  std::int64_t row = 0, column = 0;  // otherwise: strides in the array of the elements of all instants
 };
 
 // A product of all instants at once.
@@ -49,33 +49,33 @@ struct Batch {
   BatchOperand a, b;
 };
 
-// A fby of the unit: an element that goes from segment to segment, in a cell.
+// A fby of the unit: an element that is kept from segment to segment, in a cell.
 struct Memory {
-  // The sweep that carries it in its cell, which nobody needs as it was any more. None: a sweep that replays it has a
-  // register of its own.
+  // The sweep that updates the cell in place, because no reader needs the old value any more. None: a sweep that
+  // replays the memory has a register of its own.
   std::optional<std::size_t> in_place;
-  bool begins = false;  // what the cell holds at the segment's start is copied: some later sweep begins with it
-  ValueId shares;       // the memory in whose cell it lies instead; invalid: it has its own
+  bool begins = false;  // the value at the segment's start is copied, because a later sweep begins with it
+  ValueId shares;  // the memory whose cell it shares; invalid: it has its own cell
 };
 
-// Where a value is found by sweeps that do not compute it.
+// Where sweeps that do not compute a value find it.
 struct Home {
   enum Kind : std::uint8_t {
     array,    // one element per instant
-    cell,     // a cell of its own: a segment has one element of it
-    memory,   // in the cell of `owner`, where it stands all the segment through
-    next,     // in the cell of `owner`, whose next value it is, from where it is computed on
-    settled,  // in the cell of another unit's memory, which keeps what it has
+    cell,  // a cell of its own: a segment has one element of the value
+    memory,  // in the cell of `owner`, which holds it throughout the segment
+    next,  // in the cell of `owner`, whose next value it is, as soon as it is computed
+    settled,  // in the cell of another unit's memory, which never changes
   } kind = array;
-  ValueId owner;  // memory, next
+  ValueId owner;  // for `memory` and `next`
 };
 
 struct Segment {
   std::uint32_t unit = 0;
-  std::vector<Sweep> sweeps;           // [0] leads
+  std::vector<Sweep> sweeps;  // [0] is the leading sweep
   std::map<ValueId, Batch> products;   // items that are computed for all instants at once, before their sweep's loop
-  std::map<ValueId, Memory> memories;  // by fby
-  std::map<ValueId, Home> homes;       // of what more sweeps look at than compute it; made by assign_homes
+  std::map<ValueId, Memory> memories;  // the key is a fby
+  std::map<ValueId, Home> homes;  // of values that a sweep reads without computing them; set by assign_homes
 };
 
 // The form between a schedule and its steps.
@@ -86,10 +86,10 @@ struct Segments {
 
 Segments plan_segments(Schedule);
 
-// A pass over all segments from one over one of them.
+// Makes a pass over all segments from a pass over one segment.
 Segments change_each(Segments, const std::function<Segment(const Schedule&, const Streams&, const Segment&)>&);
 
-// What a segment must be, after any of the passes; the first violation as text, or empty.
+// Checks what must hold of segments after any of the passes; returns the first violation as text, or empty.
 std::string verify(const Segments&);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// Segments as text, whole: what `rmlc opt` takes and makes between a schedule and its steps.
+// The complete text of segments, as `rmlc opt` reads and writes it between a schedule and its steps.
 //
 //   form segments 1
 //   core main …                             the schedule, as schedule_text.h has it
@@ -9,7 +9,7 @@
 //     sweep forward
 //       %4 at first last                    the classes of instants, unless it is at all of them
 //     sweep backward
-//       %5 = add %4 %3                      the equation may be left out; else it is the core's
+//       %5 = add %4 %3                      the equation may be left out; else it must be the core's
 //     product %6 rows (4, 3, 1) %4 (3, 1) times held %2 (1, 1)
 //                                           m, inner and n, and of each matrix the strides of rows and columns; or
 //                                           `sum`
@@ -27,7 +27,7 @@
 namespace rml {
 
 std::string segments_text(const Segments&);
-// Nothing, and the first fault, if the text is none. What is read has been verified.
+// Returns nothing, and the first fault, if the text does not describe segments. The result has been verified.
 std::optional<Segments> read_segments(std::string_view text, TextFault&);
 
 }  // namespace rml

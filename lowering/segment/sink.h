@@ -1,4 +1,4 @@
-// What only one later sweep of a segment looks at is computed there, if that keeps less:
+// Moves the computation of a value into the only later sweep that reads it, if that needs less storage:
 //
 //   leading:   t := 1 - s;  arrays[s] := s        backward:  d := e * s * t          (no array for t)
 #pragma once

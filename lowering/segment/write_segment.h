@@ -1,4 +1,5 @@
-// The statements of a segmented unit: its leading block, the passes over a segment, and what carries over.
+// Writes the statements of a segmented unit: its leading block, the sweeps over a segment, and the updates that carry
+// values to the next segment.
 #pragma once
 
 #include "lowering/segment/segment.h"
@@ -6,7 +7,7 @@
 
 namespace rml {
 
-// Of a segment whose values have their homes.
+// The values of the segment must have their homes.
 void write_segment(ProgramBuilder&, const Segment&);
 
 }  // namespace rml

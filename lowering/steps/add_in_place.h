@@ -1,13 +1,13 @@
-// Products of whole segments that are added to a memory are computed there.
+// Adds the product of a whole segment directly to a memory, without a buffer for the sum.
 #pragma once
 
 #include "lowering/steps/steps.h"
 
 namespace rml {
 
-// Where the sum of a SegmentProduct is looked at once, to be added to a memory at one instant of the segment, it is
-// added as it is computed (SegmentProduct::onto). Whether there is such a one; what it leaves behind nobody uses
-// (drop_unused).
+// If the sum of a SegmentProduct has one use, which adds it to a memory at one instant of the segment, the product adds
+// it to the memory as it is computed (SegmentProduct::onto). Returns whether any product changed. Values that become
+// unused remain; drop_unused removes them.
 bool add_in_place(steps::Program&);
 
 }  // namespace rml

@@ -1,15 +1,15 @@
-// Steps whose values nobody uses.
+// Dead code elimination on steps.
 #pragma once
 
 #include "lowering/steps/steps.h"
 
 namespace rml {
 
-// Removes what computes, copies or loads a value that nothing later in its block or pass looks at,
-// and branches that are left empty. Rows, cells, queues and faults stay what they are.
+// Removes statements that compute, copy or load a value without a later use in their block or sweep, and branches that
+// become empty. Rows, cells, queues and faults stay unchanged.
 void drop_unused(steps::Program&);
 
-// The same of a block that only hands out outputs, where what computing does besides is none of it.
+// The same for a block that only hands out outputs: other effects of a computation do not keep it alive.
 void keep_outputs(const Core&, steps::Block&);
 
 }  // namespace rml

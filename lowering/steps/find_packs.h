@@ -1,12 +1,12 @@
-// Which matrices are worth a second copy, in the order in which products read them.
+// Finds matrices that are worth a second copy, stored in the order in which products read them.
 //
-// A product reads its right operand in panels of some columns, one row of the panel after the other (a left operand
-// that a vector is multiplied by: transposed). A matrix that lies in a cell, and stands still for many products, is
-// copied into that order once:
+// A product reads its right operand in panels of a few columns, row by row within a panel. (If a vector is multiplied
+// by a matrix on its left, that matrix is read transposed.) A matrix that is kept in a cell and stays the same for many
+// products is copied into that order once:
 //
-//   %5 := cell 3;  %7 := matmul %6 %5         cell 3 is written where a segment ends, or at the first cycle only
+//   %5 := cell 3;  %7 := matmul %6 %5         cell 3 is written only where a segment ends, or at the first cycle
 //
-// The copy is made by the first product that looks at the cell after it was written.
+// The first product that reads the cell after a write makes the copy.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@
 
 namespace rml {
 
-// The pack that a product would read from if the value lay in a cell, which stands in neither; nothing: it is no
-// product of a matrix.
+// The pack that a product could read, with the value that would have to be loaded from a cell (`lies`). The pack's cell
+// and unit are not set. Nothing if the operator is not a product of a matrix.
 struct PackedMatrix {
   ValueId lies;
   steps::Pack pack;

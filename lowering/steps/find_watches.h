@@ -1,6 +1,6 @@
-// What can be looked at from outside for values that are not finite: float outputs and cells, in the
-// order in which their values are computed. A network has those of the program that is none, in the same order, if that
-// is known (Program::watches): its tasks are in an order of their own.
+// Finds the values that can be checked from outside for being finite: float outputs and cells, in the order in which
+// they are computed. The tasks of a network have another order; a network takes the list from the same program without
+// tasks, if that is known (Program::watches).
 #pragma once
 
 #include "lowering/steps/steps.h"

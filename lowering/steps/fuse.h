@@ -1,4 +1,4 @@
-// Loop fusion: which tensor values need no storage of their own.
+// Loop fusion: finds tensor values that need no storage of their own.
 #pragma once
 
 #include "lowering/steps/steps.h"
@@ -6,8 +6,8 @@
 
 namespace rml {
 
-// Marks the tensor values that are computed inside the loops that look at them, and puts loops over one shape next
-// to each other (lowering/steps/loop_group.h).
+// Marks the tensor values that are computed inside the loops that read them, and puts loops over the same shape next to
+// each other (lowering/steps/loop_group.h).
 void fuse(steps::Program&, const Target&);
 
 }  // namespace rml

@@ -1,9 +1,8 @@
-// Which element of an operand an element of the result is computed from.
+// Index arithmetic for loop fusion: from which element of an operand an element of the result is computed.
 //
-// A pointwise operator computes each element of its result from one element of each operand, and where
-// that lies follows from static index arithmetic: elementwise operators with their broadcasts, slices,
-// transpositions, outer products, reshapes that only add or drop axes of extent 1. Chains of them are one
-// loop:
+// A pointwise operator computes each element of its result from one element of each operand, at a place that follows
+// from static index arithmetic: elementwise operators with their broadcasts, slices, transpositions, outer products,
+// reshapes that only add or drop axes of extent 1. A chain of such operators becomes one loop:
 //
 //   y[i, j] = f(transpose(x)[i, 2 + j])  =  f(x[2 + j, i])
 #pragma once
@@ -14,7 +13,8 @@
 
 namespace rml {
 
-// Along each axis of a tensor: start + step * (the loop's index on axis `loop`), or start where it is SIZE_MAX.
+// The index along one axis of a tensor: start + step * (the loop's index on axis `loop`), or start if `loop` is
+// SIZE_MAX.
 struct AxisMap {
   std::size_t loop = SIZE_MAX;
   std::int64_t start = 0, step = 0;
@@ -22,19 +22,19 @@ struct AxisMap {
 };
 using IndexMap = std::vector<AxisMap>;
 
-// Of the tensor that the loop runs over itself. An axis of extent 1 has no loop, here and in all maps made from it:
-// equal places have equal maps.
+// The map of the tensor whose shape the loop has. An axis of extent 1 has no loop, here and in all maps derived from
+// this one, so equal places have equal maps.
 IndexMap identity_map(const Shape&);
 
-// Where the operand is read for the element of v that `map` leads to; nothing if v's operator is not pointwise.
+// The place in the operand from which v's element at `map` is computed; nothing if v's operator is not pointwise.
 std::optional<IndexMap> operand_map(const Core&, ValueId v, std::size_t operand, const IndexMap& map);
 
 bool is_pointwise(const Core&, ValueId);
-// Pointwise, and nothing is computed: the result's elements are elements of the operand.
+// True if the operator is pointwise and only rearranges elements of its operand.
 bool is_view(const Core&, ValueId);
-// No copy where it is large: it lies in the memory of its first operand.
+// True if the value is stored inside its first operand, if that is large, instead of being copied.
 bool is_part(const Core&, ValueId);
-// Each element of the operand is read at most once.
+// True if each element of the operand is read at most once.
 bool reads_once(const Core&, ValueId v, std::size_t operand);
 
 }  // namespace rml

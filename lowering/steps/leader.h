@@ -1,8 +1,9 @@
-// What a program with units knows before the inputs of a cycle: a straight program over the memories of this one.
+// The outputs that a program with units can hand out before the inputs of a cycle arrive, as a straight program over
+// the memories of the whole program.
 //
-// Between two cycles a memory holds the value that it has in the next one, in whichever unit it lies, as soon as that
-// unit has run every instant so far. So an output that needs memories and nothing else is known from the state, be the
-// units tasks of a network or in part segments: its equations are lowered once more, for themselves.
+// Between two cycles, once a unit has run every instant so far, each of its memories holds its value of the next cycle.
+// So an output that depends on memories alone is known from the state, even if units are tasks of a network or
+// segmented. The equations of such outputs are lowered a second time, as a program of their own.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +17,35 @@ namespace rml::steps {
 
 struct Leader {
   struct Memory {
-    CellId cell;    // of the whole; or
-    QueueId queue;  // … its last element
+    CellId cell;  // in the whole program; or
+    QueueId queue;  // the queue of the whole program whose last element is the memory
   };
-  Program program;                     // the lead of it is what counts
-  std::vector<std::uint32_t> outputs;  // by output: which one of the whole
-  std::vector<Memory> memories;        // by cell: where the whole keeps it; neither where the lead does not look
+  Program program;  // only the lead of this program is used
+  std::vector<std::uint32_t> outputs;  // by output of `program`: the output of the whole program
+  std::vector<Memory> memories;  // by cell of `program`: its place in the whole program; invalid if the lead does not read it
 };
 
 }  // namespace rml::steps
 
 namespace rml {
 
-// The equations of the outputs that need memories only. Memories stay what they are.
+// A core with the equations of the outputs that need memories only. Memories keep their values.
 struct LeadingCore {
   Core core;
-  std::vector<std::uint32_t> outputs;  // of the whole
+  std::vector<std::uint32_t> outputs;  // their numbers in the whole program
 };
-// Of a program with units; nothing where no output is so.
+// Takes a program with units. Nothing if it has no such output.
 std::optional<LeadingCore> leading_core(const steps::Program& whole);
 
-// `lowered` is what became of the core. Null: the memories are not there in time.
+// `lowered` is the program that was made from the leading core. Returns null if the memories are not up to date between
+// two cycles.
 std::shared_ptr<const steps::Leader> make_leader(const steps::Program& whole, const LeadingCore&,
                                                  steps::Program lowered);
 
-// By output of a program, straight or with units: whether its lead hands it out.
+// By output of a straight program or a program with units: true if the lead hands it out.
 std::vector<bool> leading_outputs(const steps::Program&);
-// By output: whether it may be known before the inputs of its cycle, but is handed out after them. None of a program on
-// demand is so.
+// By output: true if it may be known before the inputs of its cycle, but is handed out after them. False for all
+// outputs of a program that runs on demand.
 std::vector<bool> late_outputs(const steps::Program&);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// Which outputs are known before the inputs of their cycle.
+// Finds the outputs that are known before the inputs of their cycle.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace rml {
 
 enum class Leading : std::uint8_t {
   never,
-  sometimes,  // where a condition asks for no input, say, or from the second instant on
+  sometimes,  // at some cycles: if a condition holds under which no input is needed, or from the second instant on
   always,
 };
 

@@ -1,4 +1,4 @@
-// How often the values of a program are looked at.
+// Counts the uses of the values of a program.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace rml {
 
-// Calls f(block) for all blocks of a unit that are not inside another.
+// Calls f(block) for all top-level blocks of a unit.
 template <class Unit, class F>
 void each_block(Unit& unit, F&& f) {
   f(unit.before);
@@ -29,9 +29,9 @@ void each_statement(Block& block, const F& f) {
   }
 }
 
-// By ValueId: by how many operands, stores, copies, tests and conditions of queues it is named.
+// By ValueId: the number of operands, stores, copies, tests and conditions of queues that name it.
 std::vector<std::uint32_t> count_mentions(const steps::Program&);
-// The same by what is in this block.
+// The same for the statements of one block.
 std::map<ValueId, std::uint32_t> count_mentions(const Core&, const steps::Block&);
 
 }  // namespace rml

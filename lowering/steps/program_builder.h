@@ -1,7 +1,7 @@
-// A program of steps while it is built: its storage, and the statements that every kind of unit writes.
+// A program of steps under construction: its storage, and the statements that every kind of unit writes.
 //
-// There is a queue for every stream that crosses units, with one reader per use. Cells and arrays are made by the units
-// that own them, in the order in which these are written.
+// Every stream that crosses units has a queue, with one reader per use. Units create their own cells and arrays, in the
+// order in which they are written.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ class ProgramBuilder {
  public:
   // Makes units without statements, with their operands and queues.
   ProgramBuilder(const Schedule&, const Streams&, bool network);
-  // With unique names for all that is kept.
+  // Finishes the program and gives every cell, array and queue a unique name.
   steps::Program finish() &&;
 
   const Schedule& schedule() const { return schedule_; }
@@ -26,29 +26,29 @@ class ProgramBuilder {
   const Core& core() const { return *schedule_.core; }
   steps::Unit& unit(std::uint32_t index) { return program_.units[index]; }
 
-  // The memory of a fby; the one that a unit written before keeps.
+  // The cell of a fby; the same cell each time.
   CellId cell(ValueId fby, Tensor initial);
   CellId settled_cell(ValueId fby) const { return cell_of_.at(fby); }
-  // Another of the same type: as it was at the start of a segment, or a register of a sweep.
+  // Another cell of the same type: a copy from the start of a segment, or a register of a sweep.
   CellId copy_of(ValueId v, bool local);
-  // A register of a sweep that says whether something has been met.
+  // A Boolean register of a sweep, which records that an event has occurred.
   CellId flag(bool initial);
-  // Kept from one instant to the next.
+  // A Boolean that is kept from one instant to the next.
   CellId truth_before(ValueId condition, bool initial);
-  // One element of it in a segment.
+  // A cell for a value of which a segment has one element.
   CellId kept(ValueId v);
   ArrayId array(ValueId like, std::uint32_t unit);
   std::uint32_t site(Span, std::string message);
-  // The condition that ends segments, for messages; its place in Program::cuts.
+  // The index in Program::cuts of the condition that ends segments, for messages.
   std::uint32_t cut(Literal);
 
-  // Writes `value` under the path (all but fby and post, which need storage); then what hangs on it: asserts.
+  // Writes `value` under the path (all but fby and post, which need storage), then the asserts on it.
   void compute(StepWriter&, const TestPath& clock, const TestPath& where, ValueId value);
-  // Outputs (straight) or queues that take the value.
+  // Hands the value to the outputs (straight programs) or queues that take it.
   void hand_out(StepWriter&, const TestPath&, ValueId value);
-  // The next element of a memory's stream (Schedule::delayed).
+  // Hands out the next element of a memory's stream (Schedule::delayed).
   void hand_out_next(StepWriter&, const TestPath&, ValueId memory, ValueId next);
-  // Its asserts.
+  // Writes the asserts on the value.
   void check(StepWriter&, const TestPath&, ValueId value);
 
  private:

@@ -1,8 +1,8 @@
-// Writing the statements of one block, one value after another.
+// Writes the statements of one block, value by value.
 //
-// A statement is written under a path of tests: the conditions of its value's clock, then
-// where in a segment the instant lies. Consecutive statements under one test share its
-// branch, so a run of values on one clock costs one test:
+// A statement is written under a path of tests: the conditions of its value's clock, then tests of the instant's place
+// in its segment. Consecutive statements under one test share its branch, so a run of values on one clock costs one
+// test:
 //
 //     y = when c x     (path: c)          if c { y := x; z := add y 1 } else {}
 //     z = y + 1        (path: c)      ⟹
@@ -17,25 +17,25 @@
 
 namespace rml {
 
-using TestPath = std::vector<steps::Test>;  // outermost first; Test::positive says which side
+using TestPath = std::vector<steps::Test>;  // outermost first; Test::positive selects the side of the branch
 
 class StepWriter {
  public:
-  using Rename = std::function<steps::Test(const steps::Test&)>;  // to one that says the same
+  using Rename = std::function<steps::Test(const steps::Test&)>;  // replaces a test by an equivalent one
   explicit StepWriter(steps::Block& block, Rename rename = {}) : block_(block), rename_(std::move(rename)) {}
   void write(const TestPath&, steps::Statement);
 
  private:
-  // Every test once; no if two of them never hold together.
+  // Removes repeated tests. Returns false if two tests contradict each other, so that the path is never taken.
   bool simplify(TestPath&) const;
 
   steps::Block& block_;
   Rename rename_;
 };
 
-// The tests that these literals hold.
+// The tests that check these literals.
 TestPath tests(const std::vector<Literal>&);
-// Paths that together cover exactly a set of classes of instants; none for the empty set.
+// Paths that together cover exactly a set of classes of instants; no path for the empty set.
 std::vector<TestPath> class_paths(std::uint8_t classes);
 TestPath operator+(TestPath, const TestPath&);
 

@@ -1,23 +1,21 @@
 // Steps: the imperative form of a scheduled program, from which code is emitted.
 //
-// A program is a list of units in topological order. A unit consumes one instant of its
-// clock at a time; between units, values travel through queues, one element per instant of
-// the value's clock. There are two kinds:
+// A program is a list of units in topological order. A unit consumes one instant of its clock at a time. Between units,
+// values travel through queues, one element per instant of the value's clock. There are two kinds:
 //
 //   forward    one block of statements per instant
-//   segmented  one block per instant as its operands arrive (the leading forward pass),
-//              which stores into segment arrays what later passes need; at the instant
-//              where the cut holds, the other passes run as loops over the segment, forward
-//              or backward, and the segment starts anew
+//   segmented  one block per instant as its operands arrive (the leading sweep), which
+//              stores values that later sweeps need into segment arrays; at the instant
+//              where the cut holds, the other sweeps run as loops over the segment, forward
+//              or backward, and a new segment begins
 //
-// A program whose only unit is forward and runs at every cycle is straight: its inputs are
-// read and its outputs written in place, without queues.
+// A program is straight if its only unit is forward and runs at every cycle: its inputs are read and its outputs
+// written in place, without queues.
 //
-// Inside a block every ValueId names the value at the current instant: a scalar is a
-// register, a tensor a scratch buffer. A value is defined once on every path that uses it;
-// values defined inside a branch are used only inside it, except through Copy into a value
-// used after it. Reading a place and computing are separate statements, so what a block
-// does to the state is in plain sight:
+// Inside a block every ValueId names the value at the current instant: a scalar is a register, a tensor a scratch
+// buffer. A value is defined once on every path that uses it. Values defined inside a branch are used only inside it,
+// except through Copy into a value used after it. Reading a place and computing are separate statements, so every
+// effect of a block on the state is explicit:
 //
 //   %4 := cell[0]                          o = 0 fby u     (Load)
 //   %6 := add %4 %5                        u = o + 1       (Compute)
@@ -45,9 +43,9 @@ struct CellInfo {
   DType dtype{};
   Shape shape;
   Tensor initial;      // empty (0 elements, rank 0, zero bytes): all zeros
-  bool local = false;  // lives only while one pass runs (a loop-carried register), starts as `initial`
-  std::string name;    // unique among all that is not local, here and below
-  ValueId fby;         // whose memory it is; invalid: a copy
+  bool local = false;  // lives only while one sweep runs (a loop-carried register), starts as `initial`
+  std::string name;  // unique among all storage that is not local, here and below
+  ValueId fby;  // the fby whose memory the cell is; invalid: the cell is a copy
 };
 
 struct ArrayInfo {
@@ -62,12 +60,13 @@ struct QueueInfo {
   DType dtype{};
   Shape shape;
   std::uint32_t readers = 0;
-  std::vector<std::uint32_t> skips;  // by reader: elements it leaves out at the beginning (post)
-  bool overtaken = false;            // some reader may pass elements that are not there yet
+  std::vector<std::uint32_t> skips;  // by reader: elements it skips at the beginning (post)
+  bool overtaken = false;  // some reader may advance past elements that have not been pushed yet
   std::string name;
-  ValueId first = {};  // networks: the constant it begins with; invalid: none
-  ValueId fby = {};    // … whose memory it is then
-  // Of an input whose readers take every element in the cycle that brings it, from the caller: only counted.
+  ValueId first = {};  // networks: the constant with which the queue begins; invalid: none
+  ValueId fby = {};  // networks: the fby whose memory the queue then is
+  // The caller supplies the elements, and all readers take each in the cycle that brings it: elements are only counted,
+  // not stored.
   bool passing = false;
 };
 
@@ -104,13 +103,12 @@ struct Push {
 };
 struct LoadInput {
   ValueId value;
-};  // an Input: from the caller (straight), or popped
-    // from its raw input queue (see Unit::raw_inputs)
+};  // an Input: from the caller (straight), or popped from its raw input queue (see Unit::raw_inputs)
 struct StoreOutput {
   std::uint32_t output;
   ValueId value;
 };  // straight programs only
-// Input `input` must be present (or absent) here: RML_FAULT_PRESENCE otherwise.
+// Input `input` must be present (or absent) here; otherwise the run stops with RML_FAULT_PRESENCE.
 struct Expect {
   std::uint32_t input;
   bool present;
@@ -119,23 +117,23 @@ struct Assert {
   ValueId condition;
   std::uint32_t site;
 };  // RML_FAULT_ASSERT
-// What a Boolean cell has to be.
+// The value that a Boolean cell must have.
 struct SideCell {
   CellId cell;
   bool positive;
   std::uint32_t site;
 };  // RML_FAULT_SIDE
 
-// In the leading block of a segmented unit: where the cut is computed. Sets the unit's `last`
-// flag (false at the beginning of every instant) to condition == positive. Not executed at
-// instants where the cut is absent: these are not last.
+// In the leading block of a segmented unit, where the cut is computed: sets the unit's `last` flag to condition ==
+// positive. The flag is false at the beginning of every instant. The statement does not run at instants where the cut
+// is absent: these are not last.
 struct MarkLast {
   ValueId condition;
   bool positive;
 };
 
-// A product over all instants of the segment at once. A matrix is a value that is the same at all of them, or an
-// array, one block after the other; strides are in elements.
+// A product over all instants of the segment. A matrix is either a value that is the same at all instants, or an array,
+// which holds one block per instant; strides are in elements.
 //   rows valid: rows, [length * m, n], := a [length * m, inner] times b [inner, n]
 //   else:       sum, [m, n],           := a [m, length * inner] times b [length * inner, n]
 struct SegmentMatrix {
@@ -149,11 +147,11 @@ struct SegmentProduct {
   std::int64_t m = 0, inner = 0, n = 0;
   ArrayId rows;
   CellId sum;
-  CellId onto;  // to which the sum is added, at once where it has few terms
+  CellId onto;  // the cell to which the sum is added; invalid: none
 };
 
-// What a branch tests: a Boolean value of this instant, or where the instant lies in its segment.
-// In the leading block `last` is tested only after MarkLast.
+// The condition of a branch: a Boolean value of this instant, or the place of the instant in its segment. In the
+// leading block `last` is tested only after MarkLast.
 struct Test {
   enum Kind : std::uint8_t { value, first, last } kind = value;
   ValueId condition;
@@ -171,25 +169,25 @@ struct Block {
   std::vector<Statement> statements;
 };
 
-// A value that a unit reads from a queue at every one of its instants where the value's
-// clock is present. Operands are ordered so that the conditions of a clock come before the
-// values on it; all conditions between the unit's clock and an operand's clock are operands
-// of the unit themselves. A unit may run an instant when every operand that is present has
-// an element waiting, and, if its clock is base, when it has run fewer instants than cycles
-// were pushed (a unit on base may have no operand at all); before the block runs, all
-// operands have been popped and defined. The same holds for the emitter and its rows.
+// A value that a unit reads from a queue at every one of its instants where the value's clock is present. The
+// conditions of a clock precede the values on it, and all conditions between the unit's clock and an operand's clock
+// are operands of the unit themselves.
+//
+// A unit may run an instant when every present operand has an element waiting. If its clock is base, it must also have
+// run fewer instants than cycles were pushed, because a unit on base may have no operand. Before the block runs, all
+// operands are popped and defined. The same holds for the emitter and its rows.
 struct Operand {
   ValueId value;
   QueueId queue;
   std::uint32_t reader = 0;
   std::vector<std::pair<ValueId, bool>> when;  // present iff all of these hold (outermost first)
-  // The unit looks at the element only where all of these hold as well (operands before this
-  // one, on its clock); elsewhere the element need not be there yet and the value is zero.
+  // The unit reads the element only where all of these hold as well (operands before this one, on its clock). Elsewhere
+  // the element need not have arrived, and the value is zero.
   std::vector<std::pair<ValueId, bool>> needed;
-  // The unit looks at the first element only: later ones need not be there, are not stored, and the value is
-  // zero. What parameters begin with, for instance.
+  // The unit reads the first element only. Later ones need not arrive and are not stored, and the value is zero. An
+  // example is the initial value of a parameter.
   bool once = false;
-  // The element belongs to the instant before, and to `Unit::before` alone.
+  // The element belongs to the previous instant, and only `Unit::before` reads it.
   bool belated = false;
 };
 
@@ -203,27 +201,27 @@ struct Unit {
   std::string name;
   ClockId clock;
   std::vector<Operand> operands;
-  // Inputs on a sub-clock that this unit takes from the caller: each has a queue of presence
-  // flags (one per cycle) and one of values; the flag is popped with the operands, the value
-  // by LoadInput. Expect compares the flag. Empty in straight programs.
+  // Inputs on a sub-clock that this unit takes from the caller. Each has a queue of presence flags (one per cycle) and
+  // one of values. The flag is popped with the operands, the value by LoadInput; Expect compares the flag. Empty in
+  // straight programs.
   std::vector<std::uint32_t> raw_inputs;
-  // Networks: the units whose cells this one looks at. These keep what they have from their first instant on.
+  // Networks: the units whose cells this unit reads. Those cells keep their value from their first instant on.
   std::vector<std::uint32_t> after;
   Block instant;
   // Segmented units only.
   bool segmented = false;
-  // Of a unit that has belated operands: what is done with them, and with the position, of the instant before, if the
-  // segment has one. It marks the last instant, not `instant`, and the passes run before `instant` does.
+  // Only if the unit has belated operands: handles them, and the position of the previous instant, if the segment has
+  // one. Then this block marks the last instant, instead of `instant`, and the sweeps run before `instant`.
   Block before;
   bool looks_back() const { return !before.statements.empty(); }
-  // After `instant` of the last instant of a segment (its flag was set by MarkLast), the passes
-  // run over the whole segment.
-  std::vector<Pass> passes;     // after the leading one, in order
-  Block commit;                 // after the passes, with the position at the last instant
+  // After `instant` of the last instant of a segment (its flag was set by MarkLast), the sweeps run over the whole
+  // segment.
+  std::vector<Pass> passes;  // the sweeps after the leading one, in order
+  Block commit;  // after the sweeps, with the position at the last instant
   std::uint32_t cut_index = 0;  // in Program::cuts
 };
 
-// What pop hands out: outputs read from queues, on base; the same rules as Unit::operands.
+// The rows that pop hands out: outputs read from queues, on base. The rules are the same as for Unit::operands.
 struct Emitter {
   std::vector<Operand> operands;                                 // conditions and outputs
   std::vector<std::pair<std::uint32_t, std::uint32_t>> outputs;  // (output, index into operands)
@@ -239,30 +237,30 @@ struct CutInfo {
   Span span;
 };
 
-// A use of a parameter's initial value. A parameter may have several, or none that is ever looked at.
+// A use of a parameter's initial value. A parameter may have several uses, or none that is ever read.
 struct ParameterInfo {
   std::string path;
   DType dtype{};
   Shape shape;
   ValueId site;  // the `param` operator, computed once in a run; invalid: none
-  CellId cell;   // where the parameter is kept; invalid: nowhere
+  CellId cell;  // the cell that keeps the parameter; invalid: none
 };
 
-// What can be looked at from outside for values that are not finite: a float output, or a memory by its fby.
+// A value that can be checked from outside for being finite: a float output, or a memory, identified by its fby.
 struct Watch {
   std::uint32_t output = UINT32_MAX;
   ValueId fby;
-  CellId cell;    // where the memory is, or
-  QueueId queue;  // of which it is the last element
-  ValueId value;  // what it shows; of a memory, what is stored
-  ValueId named;  // whose equation tells more: that value, or the fby if only it has a name
+  CellId cell;  // the cell of the memory, or
+  QueueId queue;  // the queue whose last element the memory is
+  ValueId value;  // the shown value; for a memory, the stored value
+  ValueId named;  // the value whose equation explains more: `value`, or the fby if only it has a name
 };
 
-// A value that is a memory moved by a few rows (find_windows.h): its cell moves on instead.
+// A value that is a memory shifted by a few rows (find_windows.h). The cell is a ring, so no rows are moved.
 struct Window {
   CellId cell;
   ValueId entering;       // the new rows
-  std::int64_t rows = 0;  // of the new ones; a divisor of all
+  std::int64_t rows = 0;  // number of new rows; divides the number of all rows
   bool newest_first = true;
 };
 
@@ -271,13 +269,13 @@ struct Window {
 struct Pack {
   CellId cell;
   std::int64_t inner = 0, n = 0, row = 0, column = 0;
-  std::int64_t rows = 0;   // of the products, if few: their panels are wider; 5: more
-  std::uint32_t unit = 0;  // networks: every unit has its own
+  std::int64_t rows = 0;  // rows of the products, if few (their panels are wider); 5 for any more
+  std::uint32_t unit = 0;  // networks: the unit that owns the pack
   friend auto operator<=>(const Pack&, const Pack&) = default;
 };
 struct Packs {
   std::vector<Pack> list;
-  // By product: which. The operand need not lie in the cell at every instant.
+  // By product: its pack. The operand need not be in the cell at every instant.
   std::map<ValueId, std::size_t> of;
 };
 
@@ -286,29 +284,29 @@ struct Leader;    // lowering/steps/leader.h
 
 struct Program {
   std::shared_ptr<const Core> core;
-  std::shared_ptr<const OnDemand> on_demand;     // valid: there are no units, rows or queues, but equations
-  std::vector<std::shared_ptr<Program>> bodies;  // by external: of iterations, straight; null: none
+  std::shared_ptr<const OnDemand> on_demand;  // valid: the program has equations instead of units, rows and queues
+  std::vector<std::shared_ptr<Program>> bodies;  // by external: the body of an iteration, a straight program; null: none
   bool straight = false;
   bool network = false;  // units are tasks that run side by side (runtime/scheduler/network.h)
   std::vector<CellInfo> cells;
   std::vector<ArrayInfo> arrays;
   std::vector<QueueInfo> queues;
-  // By input: the queue it is pushed to (always-present inputs), or flags and values (sub-clocks).
-  // Invalid where nobody reads it, and in straight programs.
+  // By input: the queue to which it is pushed (always-present inputs), or flags and values (sub-clocks). Invalid if no
+  // unit reads the input, and in straight programs.
   std::vector<QueueId> input_queues;
   std::vector<QueueId> input_flags;
   std::vector<Unit> units;
-  Block lead;                              // straight programs: what needs no input of its cycle (find_lead.h)
-  std::shared_ptr<const Leader> leader;    // others: the same, as a program; no part of the form. Null: there is none
+  Block lead;  // straight programs: the statements that need no input of their cycle (find_lead.h)
+  std::shared_ptr<const Leader> leader;  // other programs: the same as a program; not part of the text form. Null: none
   Emitter emitter;                         // not in straight programs
-  std::vector<Site> sites;                 // of asserts, what needs itself, and operators that can fail
+  std::vector<Site> sites;  // of asserts, zero-delay cycles, and operators that can fail
   std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail
   std::vector<CutInfo> cuts;
   std::vector<ParameterInfo> parameters;
-  std::vector<bool> inlined;  // by ValueId: computed inside the loops that look at it
-  // What can be looked at from outside, in the order of computation (find_watches.h).
+  std::vector<bool> inlined;  // by ValueId: computed inside the loops that read it
+  // The values that can be checked from outside, in the order of computation (find_watches.h).
   std::vector<Watch> watches;
-  // By value. Nobody else looks at such a cell, nor at what was loaded from it.
+  // By value. No other statement uses the cell of a window, nor a value loaded from it.
   std::map<ValueId, Window> windows;
   Packs packs;
 };

@@ -1,4 +1,4 @@
-// What the units of a schedule hand on to one another, and to the rows.
+// Which values pass from one unit of a schedule to another, and to the rows.
 #pragma once
 
 #include <vector>
@@ -7,18 +7,18 @@
 
 namespace rml {
 
-// By ValueId.
+// By ValueId, unless stated otherwise.
 struct Streams {
-  // Other units, or the rows, take the value from the unit that computes it.
+  // Other units, or the rows, read the value from the unit that computes it.
   std::vector<bool> handed_out;
-  // A memory that keeps what it has at its first instant, in a unit that runs whenever a cycle is pushed: other units
-  // find it in its cell, and no stream is needed. Where nothing ever moves a parameter, say.
+  // A memory that never changes after its first instant, in a unit that runs whenever a cycle is pushed. Other units
+  // read its cell, so it needs no stream. An example is a parameter that no optimiser moves.
   std::vector<bool> settled;
-  // An assertion looks at it.
+  // An assertion reads it.
   std::vector<bool> checked;
-  // Some clock is sampled by it.
+  // A clock is sampled by it.
   std::vector<bool> tells_clock;
-  // By unit: every operand is there as soon as a cycle is pushed.
+  // By unit: every operand arrives as soon as a cycle is pushed.
   std::vector<bool> prompt;
 };
 

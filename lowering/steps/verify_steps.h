@@ -1,8 +1,8 @@
-// What steps must be: a value is computed on every path on which it is read.
+// Verifies steps: every value is computed on every path on which it is read.
 //
-// A statement that reads a value which no earlier statement of its block has written reads what was there before: a
-// number of another instant, or memory that nothing has set. Paths are told apart by what branches test, by the class
-// of the instant in its segment, and by what follows for conditions at instants of that class.
+// A statement that reads a value before any statement of its block has written it would read a stale value of another
+// instant, or uninitialised memory. Paths differ by the tests of branches, by the class of the instant in its segment,
+// and by what that class implies for conditions.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace rml {
 
-// The first violation as text, or empty. Bodies of iterations are checked as well.
+// The first violation as text, or empty. The bodies of iterations are checked as well.
 std::string verify(const steps::Program&);
 
 }  // namespace rml

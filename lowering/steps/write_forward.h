@@ -1,4 +1,4 @@
-// The block of statements of a forward unit.
+// Writes the block of statements of a forward unit.
 #pragma once
 
 #include "lowering/steps/program_builder.h"
