@@ -1,4 +1,4 @@
-// What the command line says, and the options that several commands have.
+// The parsed command line, and the options that several commands share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -28,37 +28,38 @@ struct CommandLine {
   FormatRequest format;
   std::string topic, shell;
   std::string color = "auto", error_format = "human", engine = "compiled", cpu;
-  std::function<int(Invocation&)> command;  // set by the subcommand that was parsed
-  std::vector<std::string> behind;          // `--`: options of the program that is run
-  std::string not_available;                // or the name of what is asked for but does not exist yet
+  std::function<int(Invocation&)> command;  // set by the parsed subcommand
+  std::vector<std::string> behind;          // after `--`: options of the program that is run
+  std::string not_available;                // the name of something requested that does not exist yet
 };
 
 CLI::Option* list_option(CLI::App* app, const std::string& name, std::vector<std::string>& to, const char* text);
-// Of a name, which is not empty.
+// Adds an option whose argument is a non-empty name.
 CLI::Option* name_option(CLI::App* app, const std::string& name, std::string& to, const char* text);
-// -o of what makes a file, and of what is printed without it: there, - is standard output too.
+// Adds -o for commands that write a file or else print. `-` means standard output.
 CLI::Option* made_file(CLI::App* app, std::string& to, const char* text);
 CLI::Option* printed_file(CLI::App* app, std::string& to, const char* text);
 
-// How messages are told.
+// Adds the options for the form of messages.
 void add_output_options(CLI::App* app, CommandLine& line);
-// Of ONNX models that are read as programs.
+// Adds the options for ONNX models that are read as programs.
 void add_model_options(CLI::App* app, CommandLine& line);
-// Throws if they are given of sources alone, which they would do nothing to.
+// Throws if options for models are given while all files are sources, where they would have no effect.
 void need_a_model(const CLI::App& app);
 void add_limits(CLI::App* app, CommandLine& line);
-// Of all that reads a program: node, constants, imports, and the three above.
+// Adds the options of every command that reads a program: node, constants, imports, and the three sets above.
 void add_front_options(CLI::App* app, CommandLine& line);
 void add_core_options(CLI::App* app, CommandLine& line);
-// Of all that makes native code: a program in one piece, or a network as well.
+// Adds the options of every command that makes native code, for a program in one piece or a network.
 void add_native_options(CLI::App* app, CommandLine& line);
 void add_back_options(CLI::App* app, CommandLine& line);
 void add_watch(CLI::App* app, CommandLine& line, const char* text);
 void add_freeze(CLI::App* app, CommandLine& line);
-// Of what is compiled: a program that runs has the like of its own (runtime/options/options.cc).
+// Adds the options for initial parameters of a compiled program. A running program has similar options of its own
+// (runtime/options/options.cc).
 void add_parameters(CLI::App* app, CommandLine& line);
 void add_libraries(CLI::App* app, std::vector<std::string>& libraries);
-// Files of --link: in the current folder, or else beside the source.
+// Finds the files of --link in the current folder, or else beside the source.
 void find_linked(std::vector<std::string>& libraries, const std::string& source);
 
 }  // namespace rml

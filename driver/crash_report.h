@@ -1,5 +1,5 @@
-// What is said when the compiler itself is at fault: "rmlc: internal error in PHASE (FILE): …" on stderr, exit status
-// 70, for exceptions that nobody caught, aborts and crashes alike.
+// Reports faults of the compiler itself: "rmlc: internal error in PHASE (FILE): …" on stderr, exit status 70, for
+// uncaught exceptions, aborts and crashes alike.
 #pragma once
 
 #include <string>
@@ -8,14 +8,15 @@ namespace rml {
 
 inline constexpr int exit_internal = 70;
 
-// "rmlc: internal error in PHASE (FILE): what\n", of what the calling thread does.
+// "rmlc: internal error in PHASE (FILE): what\n", with the phase and the file of the calling thread.
 std::string internal_error_text(const std::string& what);
 
-// Reports crashes of every thread; those of the calling thread even when its stack is full.
+// Installs handlers that report crashes of every thread. For the calling thread this works even if its stack is full.
 void report_crashes();
 
-// While it lives the thread that made it runs the command: its crashes are reported even when its stack is full, and
-// of threads that compile nothing themselves (those of a program that runs) is said what this one does.
+// Marks the thread that creates it as the one that runs the command, for the lifetime of this object. Its crashes are
+// reported even if its stack is full. A crash in a thread that compiles nothing itself (as those of a running program)
+// is reported with the phase of the command's thread.
 class CommandThread {
  public:
   CommandThread();

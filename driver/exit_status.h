@@ -1,4 +1,4 @@
-// What commands and checks have in common: how they end, and what runs programs.
+// Exit statuses and engines, which commands and checks share.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What rmlc and the programs that it makes are linked with, and under which licenses: the file NOTICE.
+// The licenses of everything that rmlc and the programs it makes are linked with: the file NOTICE.
 #pragma once
 
 #include "driver/commands/commands.h"

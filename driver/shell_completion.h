@@ -1,4 +1,4 @@
-// Completion scripts for shells, made from the commands and options that exist.
+// Completion scripts for shells, generated from the commands and options of rmlc.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace rml {
 
 struct CompletedCommand {
   std::string name, text;
-  std::vector<std::string> options;  // "--node", "-O"
+  std::vector<std::string> options;  // for example "--node", "-O"
 };
 
 // `shell`: bash, zsh or fish.

@@ -1,4 +1,4 @@
-// Programs that rmlc calls: the C compiler that links, dot that draws.
+// Runs programs that rmlc calls: the C compiler that links, dot that draws.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,17 @@
 namespace rml {
 
 struct Finished {
-  int status = 0;      // exit status; 128 + signal if one killed it
-  std::string errors;  // what it wrote to stderr
-  std::string output;  // and to stdout
+  int status = 0;      // exit status, or 128 + the signal that killed the program
+  std::string errors;  // the bytes it wrote to stderr
+  std::string output;  // the bytes it wrote to stdout
 };
 
-// The folders of PATH that have absolute names: what lies in the current folder is not what a user means by `cc`.
+// The folders of PATH with absolute names. Others are skipped, because a user who names `cc` does not mean a file in
+// the current folder.
 std::vector<std::string> program_folders();
-// The program's place in one of them.
+// The path of the program in one of these folders.
 std::optional<std::string> find_on_path(const std::string& name);
-// Runs arguments[0] to its end, stdin empty; nothing when it cannot be started.
+// Runs arguments[0] until it ends, with empty stdin. Returns nothing if it cannot be started.
 std::optional<Finished> run_to_end(const std::vector<std::string>& arguments, const std::string& folder = {});
 
 }  // namespace rml

@@ -1,5 +1,5 @@
-// What a terminal is sent by std::cout: results quote sources, whose comments may hold anything. A file or a pipe gets
-// what there is, byte by byte.
+// Makes std::cout safe for terminals: results quote sources, whose comments may hold control characters. Files and
+// pipes get the output unchanged, byte by byte.
 #pragma once
 
 #include <iostream>
@@ -12,7 +12,7 @@ namespace rml {
 
 class ReadableOutput : public std::streambuf {
  public:
-  // While this lives `stream` writes what it wrote before, but fit for a terminal.
+  // During the lifetime of this object, everything written to `stream` is made safe for a terminal.
   explicit ReadableOutput(std::ostream& stream) : stream_(stream), to_(stream.rdbuf(this)) {}
   ~ReadableOutput() override {
     sync();
@@ -39,7 +39,7 @@ class ReadableOutput : public std::streambuf {
 
   std::ostream& stream_;
   std::streambuf* to_;
-  std::string held_;  // whole characters: it is written at the ends of lines and when the stream is flushed
+  std::string held_;  // complete characters; written at line ends and when the stream is flushed
 };
 
 }  // namespace rml

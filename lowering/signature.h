@@ -29,7 +29,7 @@ inline constexpr auto interface_macros = std::to_array<std::string_view>(
 // True if a header or the object of the node may declare the name: NODE with a suffix from above, or NODE_get_PORT.
 bool is_of_interface(const Core&, std::string_view name);
 
-bool is_letter(char);  // a letter of an identifier, without `_`
+bool is_letter(char);   // a letter of an identifier, without `_`
 bool is_of_word(char);  // the same, or `_`
 
 // The C type of an element of a port. A bool is a byte; f16 and bf16 are passed as their bits, uint16_t.
@@ -37,7 +37,7 @@ std::string port_type(DType);
 
 // The C names of a port, and the expressions for it inside a function.
 struct Port {
-  std::string value;  // a parameter, or an element of a ring
+  std::string value;    // a parameter, or an element of a ring
   std::string present;  // the parameter that says whether the port is present, if it may be absent
 };
 // Names for the ports: those of the program, if they are identifiers that are not reserved and not of the interface.
@@ -51,7 +51,7 @@ struct InterfaceParameter {
   enum Role : std::uint8_t { input_present, input, output_present, output } role = input;
   std::uint32_t port = 0;
   std::string name, type;  // the type as a parameter of a step: `float`, `const float*`
-  std::string element;  // the type of an element; in functions over many rows, `const float*`
+  std::string element;     // the type of an element; in functions over many rows, `const float*`
   bool by_value = false;
   std::int64_t elements = 1;  // elements of one row
 

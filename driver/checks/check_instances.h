@@ -1,4 +1,4 @@
-// What `rmlc check` finds after names, types and clocks; what it has to say goes to `said`.
+// The checks of `rmlc check` that follow names, types and clocks. Their findings are appended to `said`.
 #pragma once
 
 #include <string>

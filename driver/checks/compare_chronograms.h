@@ -1,4 +1,4 @@
-// Expected against actual chronograms, and how a difference is shown.
+// Compares expected with actual chronograms, and shows a difference.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace rml {
 
-// Floats may differ by tolerance times the larger magnitude (but at least 1e-3, so that what
-// cancels to almost zero counts as zero); everything else is equal or not.
+// Floats may differ by `tolerance` times the larger magnitude. The magnitude counts as at least 1e-3, so that sums that
+// cancel to almost zero count as zero. Everything else must be equal.
 bool same_cell(const Cell& expected, const Cell& actual, double tolerance);
 
-// Empty if they agree; else the differing rows, aligned, the first difference marked:
+// Empty if they agree. Otherwise the differing rows, aligned, with the first difference marked:
 //   expected o | 1 2 3 4
 //   actual   o | 1 2 5 4
 //                    ^ cycle 2

@@ -1,5 +1,5 @@
-// What `rmlc eval` can measure, and the equations that measure it: R(ML)² made of the library's nodes, so that a metric
-// is compiled, and runs on every engine, as the program does.
+// The metrics of `rmlc eval`, and the equations that compute them. The equations are R(ML)² over nodes of the library,
+// so a metric is compiled together with the program and runs on every engine.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@ namespace rml {
 struct WantedMetric {
   std::string column, name, prediction, truth;
 };
-// Nothing, and why not.
+// Returns nothing, and an error, if the text is not a metric.
 std::optional<WantedMetric> read_metric(const std::string& text, std::string& error);
 
 struct EvaluationSpan {
-  std::int64_t warm_up = 0;  // rows that are not counted
-  std::int64_t window = 0;   // rows back that are; 0: all
+  std::int64_t warm_up = 0;  // rows at the beginning that do not count
+  std::int64_t window = 0;   // number of latest rows that count; 0: all
 };
 
-// Names of all metrics, parted by commas.
+// The names of all metrics, separated by commas.
 std::string metric_names();
 
-// E0904 where this metric is none of such values, or wants a window and there is none.
+// Reports E0904 if this metric is not defined for such values, or needs a window and none is given.
 bool check_metric(const WantedMetric&, const Value& prediction, const Value& truth, const EvaluationSpan&,
                   Diagnostics&);
 
-// The nodes `PREFIXaccuracy(p, t) -> (value: f64)` of these metrics and what they are made of, as source. The prefix
-// begins no name of the program.
+// Source text with a node `PREFIXaccuracy(p, t) -> (value: f64)` for each of these metrics, and the nodes that it
+// calls. No name of the program may begin with the prefix.
 std::string metric_nodes(const std::vector<WantedMetric>&, const EvaluationSpan&, const std::string& prefix);
 
 }  // namespace rml

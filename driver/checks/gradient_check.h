@@ -1,10 +1,9 @@
-// Gradients held to central differences.
+// Compares gradients with central differences.
 //
-// The objective is the sum over cycles and float outputs of weight * output, with fixed random
-// weights: they are what `diff f` is fed as adjoints. At each place (input or parameter, cycle,
-// element) the derivative is taken from runs with that element moved by h and by h/2 either way
-// (Richardson's extrapolation). Places are not compared where the function is not smooth, or
-// where the run ends before the gradient is known.
+// The objective is the sum over cycles and float outputs of weight * output, with fixed random weights. `diff f` gets
+// the weights as adjoints. At each place (input or parameter, cycle, element) the derivative is computed from runs with
+// that element moved by h and by h/2 in both directions (Richardson's extrapolation). A place is not compared if the
+// function is not smooth there, or if the run ends before the gradient is known.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +15,17 @@
 namespace rml {
 
 struct GradientOptions {
-  std::uint64_t seed = 0;     // of random functions, weights, and the choice of places
+  std::uint64_t seed = 0;     // for random functions, weights, and the choice of places
   double tolerance = 1e-6;    // relative
-  std::int64_t places = 100;  // the most that are compared for one name
+  std::int64_t places = 100;  // limit of compared places per name
 };
 
 struct GradientRow {
-  std::string name;         // of an input, a parameter, or (values) an output
-  bool value = false;       // an output: its value under `diff f` against that of f
-  std::int64_t places = 0;  // where there is a gradient
+  std::string name;         // an input, a parameter, or (values) an output
+  bool value = false;       // the row is about an output: its value under `diff f` against that under f
+  std::int64_t places = 0;  // number of places with a gradient
   std::int64_t compared = 0;
-  double error = 0;  // the largest relative one, and where and what it is:
+  double error = 0;  // the largest relative error; its place and its values follow
   std::int64_t cycle = 0;
   std::string element{};  // "[1,2]", empty for a scalar
   double found = 0, expected = 0;
@@ -34,10 +33,10 @@ struct GradientRow {
 };
 
 struct GradientReport {
-  std::vector<GradientRow> rows;  // inputs, parameters; outputs only if they differ
-  double tolerance = 0;           // that was used
-  std::string stop;               // why there are none
-  std::string moved_stop;         // why f stopped where an element was moved; empty: it never did
+  std::vector<GradientRow> rows;  // inputs and parameters; outputs only if they differ
+  double tolerance = 0;           // the tolerance that was applied
+  std::string stop;               // the reason, if there are no rows
+  std::string moved_stop;         // why f stopped when an element was moved; empty if it never stopped
   bool right() const;
 };
 

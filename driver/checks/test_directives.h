@@ -1,12 +1,12 @@
-// The head of a language test: what its comments ask for (docs/manual/tests.md).
+// Reads the comments at the head of a language test, which say how to run it (docs/manual/tests.md).
 //
 //   -- run: NODE [--cycles N] [--seed S] [--horizon N] [-D NAME=VALUE]…
 //   -- input: FILE   -- output: FILE     of the run above; default NAME.in.chron, NAME.out.chron
 //   -- stops: CYCLE "text"               the run above ends with a fault
-//   -- reference only                    what the compiled engine refuses (E0701)
-//   -- simplified only                   values that simplification makes exact
+//   -- reference only                    a program that the compiled engine refuses (E0701)
+//   -- simplified only                   values that only simplification makes exact
 //   -- reject: CODE "text"   -- warn: CODE ["text"]   -- accept
-//   -- command: build % -o x             what rmlc does with these arguments, % being the file
+//   -- command: build % -o x             rmlc is run with these arguments, % being the file
 //   -- tolerance: 1e-5   -- link: FILE.c
 //   -- ^^^ [CODE]                        the range above these carets is where a message points
 #pragma once
@@ -34,11 +34,11 @@ struct TestRun {
 
 struct ExpectedMessage {
   Code code;
-  std::string text;  // contained in the message, a label or a note
+  std::string text;  // a part of the message, of a label or of a note
 };
 
 struct Marker {
-  std::uint32_t line = 0;            // of the source line it points into, from 1
+  std::uint32_t line = 0;            // number of the source line that it points into, from 1
   std::uint32_t begin = 0, end = 0;  // columns, from 1, end exclusive
   std::optional<Code> code;
 };
@@ -57,7 +57,7 @@ struct LanguageTest {
   std::vector<std::string> command;  // empty: check the file
 };
 
-// Nothing and why not, with a line number, if the directives make no sense.
+// Returns nothing, and the reason with a line number, if the directives are invalid.
 std::optional<LanguageTest> read_language_test(const std::filesystem::path& file, std::string& error);
 
 }  // namespace rml

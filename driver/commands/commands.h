@@ -1,7 +1,7 @@
 // The commands of rmlc (docs/manual/commands.md), one function and one file each.
 //
-// A command works on an Invocation: the session of the compiler, and how its user wants to be told things.
-// It returns the exit status it would have without errors; diagnostics make it 1.
+// A command works on an Invocation: the session of the compiler, and the form in which its user wants messages. It
+// returns the exit status it would have without errors; diagnostics make it 1.
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,27 @@ struct Invocation {
   bool color = false;
   bool time_passes = false;
 
-  // Prints what has been reported and not been printed; a command that goes on to run a program calls
-  // it before.
+  // Prints diagnostics that have not been printed yet. A command calls this before it runs a program.
   void print_diagnostics();
   void print_times() const;
 
  private:
-  std::optional<std::size_t> printed_;  // how many; none: not even that there are none
+  std::optional<std::size_t>
+      printed_;  // number of printed diagnostics; empty: nothing printed yet, not even an empty list
 };
 
-// Runs the command on a deep stack, prints its diagnostics, and turns exceptions into
-// internal errors. Returns the exit status of the process.
+// Runs the command on a deep stack, prints its diagnostics, and turns exceptions into internal errors. Returns the exit
+// status of the process.
 int run_command(Invocation& invocation, const std::function<int(Invocation&)>& command);
 
 struct BuildRequest {
   std::string file, output, emit = "exe";
   std::vector<std::string> libraries;
-  std::vector<std::string> linked_later;  // external functions that the user links to what is made
+  std::vector<std::string> linked_later;  // external functions that the user links to the result
   bool mqtt = false;
-  std::string mpi;     // openmpi, mpich, any; empty: it is not for mpirun
-  bool ranks = false;  // it has an option --ranks
-  bool lanes = false;  // a library steps states side by side
+  std::string mpi;     // openmpi, mpich or any; empty: no program for mpirun
+  bool ranks = false;  // the program gets an option --ranks
+  bool lanes = false;  // the library gets functions that step states side by side
 };
 int build(Invocation&, const BuildRequest&);
 
@@ -57,10 +57,10 @@ struct RunRequest {
   std::vector<std::string> libraries;
   std::vector<std::string> program_arguments;
   std::int64_t horizon = 0;
-  bool unsimplified = false;  // the reference engine evaluates the equations as they were before simplification
+  bool unsimplified = false;  // the reference engine evaluates the equations before simplification
 };
 int run(Invocation&, const RunRequest&);
-// A program in memory, as what `rmlc build` makes runs: with its options behind the name by which it is called.
+// Runs a program in memory as `rmlc build` would have built it. `arguments` holds its name and its options.
 int run_in_memory(const Session&, const rml_program&, std::vector<std::string> arguments,
                   const std::vector<std::string>& libraries);
 
@@ -76,7 +76,7 @@ struct EvalRequest {
 int evaluate(Invocation&, const EvalRequest&);
 
 struct ImportRequest {
-  std::string file, output;  // output empty: the model's name, .rml
+  std::string file, output;  // empty output: the model's name with .rml
 };
 int import_file(Invocation&, const ImportRequest&);
 
@@ -88,7 +88,7 @@ struct CompareRequest {
 int compare_model(Invocation&, const CompareRequest&);
 
 struct ExportRequest {
-  std::string file, output;  // output empty: the node's name, .onnx
+  std::string file, output;  // empty output: the node's name with .onnx
 };
 int export_node(Invocation&, const ExportRequest&);
 
@@ -100,7 +100,7 @@ int check_files(Invocation&, const CheckRequest&);
 
 struct ShowRequest {
   std::string phase, file, output;
-  std::string after;  // a pass, instead of a phase
+  std::string after;  // a pass; shows the program after it, instead of a phase
   std::optional<std::size_t> depth;
   std::optional<std::uint32_t> ranks;
 };
@@ -115,13 +115,13 @@ struct OptRequest {
 int run_passes(Invocation&, const OptRequest&);
 
 struct DiffRequest {
-  std::string file, output;  // output empty: standard output
+  std::string file, output;  // empty output: standard output
 };
 int show_derivative(Invocation&, const DiffRequest&);
 
 struct GradientRequest {
   std::string file;
-  std::vector<std::string> inputs;  // empty: random
+  std::vector<std::string> inputs;  // empty: random inputs
   std::vector<std::string> libraries;
   Engine engine = Engine::reference;
   std::int64_t cycles = -1;
@@ -132,7 +132,7 @@ int check_gradient(Invocation&, const GradientRequest&);
 
 struct TraceRequest {
   std::string file;
-  std::vector<std::string> inputs, outputs;  // as of a program: FILE, NAME=FILE
+  std::vector<std::string> inputs, outputs;  // as for a program: FILE, NAME=FILE
   std::string format;                        // of standard input and output; empty: a chronogram
   rt::Reading reading;
   std::vector<std::string> watches;
@@ -147,8 +147,8 @@ struct TestRequest {
   bool bless = false, brief = false, on_demand = false;
   unsigned workers = 0;  // 0: one per core
   std::uint32_t threads = 1;
-  double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;  // of ONNX cases
-  std::vector<std::string> states;                              // likewise: INPUT=OUTPUT
+  double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;  // for ONNX cases
+  std::vector<std::string> states;                              // for ONNX cases: INPUT=OUTPUT
 };
 int test(Invocation&, const TestRequest&);
 
@@ -160,7 +160,7 @@ int format_files(Invocation&, const FormatRequest&);
 
 int explain_topic(Invocation&, const std::string& topic);
 
-// The command that argv names, from its options to its exit status.
+// Parses argv and runs its command; returns the exit status.
 int command_line(int argc, char** argv);
 
 }  // namespace rml

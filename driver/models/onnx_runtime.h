@@ -1,7 +1,7 @@
-// ONNX Runtime, where it is installed: what `rmlc compare` holds imported models to.
+// Calls ONNX Runtime, if it is installed: the reference for `rmlc compare` of imported models.
 //
-// It is loaded when it is needed, through its C interface: a table of functions whose order never
-// changes (https://onnxruntime.ai/docs/api/c), so that no header of it is.
+// It is loaded when needed, through its C interface: a table of functions whose order never changes
+// (https://onnxruntime.ai/docs/api/c). So its headers are not needed.
 #pragma once
 
 #include <memory>
@@ -24,13 +24,13 @@ struct NamedTensor {
 
 class OnnxRuntime {
  public:
-  // `library`: the file, or empty for where the system finds it. Throws OnnxRuntimeError.
+  // `library`: the file, or empty to search the system's folders. Throws OnnxRuntimeError.
   explicit OnnxRuntime(const std::string& library);
   ~OnnxRuntime();
   std::string version() const;
 
-  // Runs the model (the bytes of its file) once, node by node as it is written, on one thread. `outputs` say
-  // which values are wanted, and are filled: dtypes and shapes must be right. Throws OnnxRuntimeError.
+  // Runs the model (the bytes of its file) once, node by node as it is written, on one thread. `outputs` name the
+  // requested values and are filled: their dtypes and shapes must be right. Throws OnnxRuntimeError.
   void run(const std::string& model, const std::vector<NamedTensor>& inputs, std::vector<NamedTensor>& outputs) const;
 
  private:

@@ -1,5 +1,5 @@
-// From an object to a program without a linker: the object is laid out behind the runner (the whole
-// runtime, linked when rmlc was built, see runtime/runner), its relocations are applied.
+// Makes a program from an object without a linker: the object is appended to the runner (the whole runtime, linked when
+// rmlc was built, see runtime/runner), and its relocations are applied.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace rml {
 
-// A program is the runner's bytes with some replaced, and a tail behind them.
+// A program: the runner's bytes with some replaced, and a tail after them.
 struct AttachedProgram {
-  std::vector<std::pair<std::uint64_t, std::string>> replaced;  // where, by what
+  std::vector<std::pair<std::uint64_t, std::string>> replaced;  // (offset, new bytes)
   std::string tail;
 };
 
-// The program whose table is `symbol` in the object, an ELF file for x86-64 or AArch64. Nothing where that takes
-// a linker: the object needs a function that the runner does not export, the two are not for the same processor, or
-// one of them is not of the expected form.
+// Makes the program whose table is `symbol` in the object, an ELF file for x86-64 or AArch64. Returns nothing if a
+// linker is needed: the object needs a function that the runner does not export, the two are for different processors,
+// or one of them has an unexpected form.
 std::optional<AttachedProgram> attach_program(std::string_view runner, std::string_view object,
                                               const std::string& symbol);
 

@@ -1,4 +1,4 @@
-// Runs a program over a chronogram of inputs, cycle by cycle, as a host would.
+// Runs a program over a chronogram of inputs, cycle by cycle, like a host.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,25 @@ struct DriveOptions {
   std::int64_t cycles = 0;
   std::uint64_t seed = 0;
   std::int64_t horizon = 0;
-  bool restarts = false;           // after every cycle the state is saved, destroyed, and loaded into a new one
-  std::int64_t restart_every = 1;  // … after every so many; of networks after each of the first, then now and then
+  bool restarts = false;  // after cycles, the state is saved, destroyed, and loaded into a new instance
+  std::int64_t restart_every =
+      1;  // after every so many cycles; for networks after each of the first cycles, then less often
   // Networks.
   unsigned workers = 0;
   std::uint64_t capacity = 0;
 };
 
 struct Driven {
-  Chronogram outputs;                 // one cell per cycle read; rows that never came out are undetermined
-  Chronogram leads;                   // what was known of each before its inputs were; else undetermined
-  std::vector<std::int64_t> written;  // how many rows had come out when each cycle was read; not of networks
-  std::string stop;                   // why the run stopped early: the text of the fault, its place; empty: it did not
+  Chronogram outputs;  // one cell per cycle that was read; undetermined for rows that never came out
+  Chronogram leads;    // the values that were known before the inputs of their cycle; otherwise undetermined
+  std::vector<std::int64_t> written;  // number of rows that had come out when each cycle was read; not for networks
+  std::string stop;                   // the text and place of the fault that ended the run early; empty: none
   std::int64_t stop_cycle = 0;
 };
 
 std::vector<ChronogramPort> ports(const rml_port* ports, std::uint32_t count);
 
-// `inputs` has a row per input in port order, each of options.cycles cells.
+// `inputs` has a row per input in port order, each with options.cycles cells.
 Driven drive(const rml_program& program, const Chronogram& inputs, const DriveOptions& options);
 
 }  // namespace rml

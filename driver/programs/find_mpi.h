@@ -1,5 +1,4 @@
-// Which MPI a program of `rmlc build --mpi` is linked with: one of those that rmlc has a part for, and that are
-// installed here.
+// Chooses the MPI for `rmlc build --mpi`: one that rmlc has a part for and that is installed here.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +8,12 @@
 namespace rml {
 
 struct MpiParts {
-  std::filesystem::path archive;      // rmlc's part
-  std::string library;                // as the linker finds it
-  std::vector<std::string> problems;  // why there is none, and what to install; else empty
+  std::filesystem::path archive;      // rmlc's part for this MPI
+  std::string library;                // name for the linker
+  std::vector<std::string> problems;  // if none was found: why, and what to install
 };
 
-// wanted: openmpi, mpich, or any for the first of them that is there. compiler: the system's, which links.
+// wanted: openmpi, mpich, or any for the first that is available. compiler: the system's C compiler, which links.
 MpiParts find_mpi(const std::string& wanted, const std::string& compiler);
 
 }  // namespace rml

@@ -1,8 +1,7 @@
-// From an object file to a program: object + files of --link + librmlrt.a, linked by the system's
-// C compiler.
+// Makes a program from an object file: the system's C compiler links object + files of --link + librmlrt.a.
 //
-// The object calls external functions by names that only copies of the linked files have, so no other library of the
-// program can provide one, and none takes the place of a function of the program.
+// The object calls external functions by names that only copies of the linked files define. So no other library of the
+// program can provide one, and none replaces a function of the program.
 #pragma once
 
 #include <filesystem>
@@ -15,15 +14,15 @@
 
 namespace rml {
 
-// What the user asks for beside the runtime.
+// The parts that the user requests besides the runtime.
 struct LinkedParts {
   FoundExternals externals;
   bool mqtt = false;
-  std::string mpi;  // as find_mpi is asked; empty: none
+  std::string mpi;  // as for find_mpi; empty: none
 };
 
-// Links `object` into `output` (written directly: hand in a temporary name). Copies of linked files are written beside
-// the object. Anything that goes wrong is E0804.
+// Links `object` into `output`, which is written directly, so pass a temporary name. Copies of linked files are written
+// beside the object. Every failure is reported as E0804.
 bool link_executable(const std::filesystem::path& object, const LinkedParts& parts, const std::filesystem::path& output,
                      const Core& core, Diagnostics& diagnostics);
 

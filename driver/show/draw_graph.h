@@ -1,5 +1,5 @@
-// The core of a program as a picture: one box per equation, arrows along the data, dashed
-// where they cross to another cycle; instances are frames.
+// Draws the core of a program: one box per equation, and arrows along the data, which are dashed if they cross to
+// another cycle. Instances are frames.
 #pragma once
 
 #include "driver/show/picture.h"

@@ -1,7 +1,7 @@
-// The standard library as `rmlc explain` shows it: a node's comment and header, as its module has them.
+// The standard library as `rmlc explain` shows it: a node's comment and header, from its module.
 //
-// Modules are read where they lie (Resources::stdlib); of a node the comment stands right before its header, each line
-// behind `-- `, and the first lines of a module are a comment on the whole of it.
+// Modules are read from Resources::stdlib. The comment of a node directly precedes its header, each line after `-- `.
+// The first lines of a module are a comment on the whole module.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,11 @@
 
 namespace rml {
 
-// "signal.hann", in the order of modules and of their texts; of the prelude the bare names, which need no import.
+// Topics such as "signal.hann", in the order of modules and of their texts. Nodes of the prelude have bare names,
+// because they need no import.
 std::vector<std::string> library_topics(const std::filesystem::path& stdlib);
 
-// What is known of "signal.hann", of "hann" where one module has it, or of a module; nothing if there is none.
+// The page of "signal.hann", of "hann" if only one module has it, or of a module; nothing if there is none.
 std::optional<std::string> library_page(const std::filesystem::path& stdlib, const std::string& topic);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// What the ranks of a program send each other, before anything runs: of each place where they meet, the messages and
+// Shows the communication of a program for ranks before it runs: for each place where ranks meet, the messages and
 // bytes of a step.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace rml {
 
-// Of a core for ranks, made of the program: a line for each sum and broadcast, and one for all of them.
+// Takes the core for ranks that was made from the program. One line for each sum and broadcast, and one for the total.
 std::string ranks_text(const Session&, const Program&, const Core&, std::uint32_t ranks);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// A program as a network: its tasks, the rings between them, and how much these hold.
+// Shows a program as a network: its tasks, the rings between them, and their capacities.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace rml {
 
-// One paragraph a task.
+// One paragraph per task.
 std::string tasks_text(const steps::Program& network);
-// A box a task, an arrow a ring and reader.
+// One box per task, one arrow per ring and reader.
 Picture tasks_picture(const steps::Program& network);
 
 }  // namespace rml

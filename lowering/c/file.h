@@ -38,8 +38,7 @@ class File {
   const Core& core(std::uint32_t body) const { return body == UINT32_MAX ? *steps.core : *program.bodies[body]->core; }
   const loops::Buffer& operator[](loops::BufferId b) const { return program.buffers[b.index]; }
 
-  // A unique name of the file, with a prefix of its own. No port and no external node has that prefix, so none hides
-  // it.
+  // A unique name in the file, also suitable as a prefix of further names: no port and no external node begins with it.
   std::string symbol(std::string_view wanted);
 
   // The name of a field of the state. The field is added at the first request.

@@ -28,8 +28,8 @@ struct Place {
 struct Reference {
   std::vector<Place> path = {};  // from the function's block inwards
   bool reads = false, writes = false;
-  bool alone = false;  // not within the loops of a nest
-  bool stores = false;  // writes the whole buffer, by a store or a copy
+  bool alone = false;      // not within the loops of a nest
+  bool stores = false;     // writes the whole buffer, by a store or a copy
   std::size_t rounds = 0;  // number of rounds around it
   std::size_t position = 0;
   loops::BufferId copied_from = {}, copied_to = {};  // if it is a copy
@@ -37,10 +37,10 @@ struct Reference {
 
 struct Fate {
   enum Kind : std::uint8_t { local, inlined, alias } kind = local;
-  loops::BufferId of;  // for an alias: the buffer that it names
+  loops::BufferId of;          // for an alias: the buffer that it names
   bool at_definition = false;  // local: its first statement declares it
-  bool constant = false;  // local: declared by its only write
-  bool conditional = false;  // local: set on one side of a branch
+  bool constant = false;       // local: declared by its only write
+  bool conditional = false;    // local: set on one side of a branch
 };
 
 class Plan {

@@ -31,12 +31,12 @@ class Scope {
   const Plan& plan;
   Code& code;
   std::vector<Port> inputs, outputs;
-  std::string first, last;  // expressions: whether the instant is the first, the last of its segment
-  std::string position;  // of the instant in its segment
-  std::string last_flag;  // the variable that MarkLast sets
-  std::string cycle = "state->cycles";  // the current cycle, for messages of faults
-  std::uint32_t body = UINT32_MAX;  // the body whose values are computed
-  std::function<std::string(QueueId)> push;  // the name of the function that pushes to a queue
+  std::string first, last;                    // expressions: whether the instant is the first, the last of its segment
+  std::string position;                       // of the instant in its segment
+  std::string last_flag;                      // the variable that MarkLast sets
+  std::string cycle = "state->cycles";        // the current cycle, for messages of faults
+  std::uint32_t body = UINT32_MAX;            // the body whose values are computed
+  std::function<std::string(QueueId)> push;   // the name of the function that pushes to a queue
   std::function<Source(std::uint32_t)> take;  // the next element of an input; null: the input is a parameter
 
   // Must be called before the first statement. Names variables: first for values that the user named, then loop

@@ -17,10 +17,10 @@
 namespace rml::steps {
 
 struct DemandBody {
-  ValueId value;  // an operator's result, or a call
+  ValueId value;                  // an operator's result, or a call
   std::vector<ValueId> operands;  // the inputs of the body, in order
-  std::vector<ValueId> results;  // the outputs of the body, in order
-  bool effect = false;  // it may have effects besides its results
+  std::vector<ValueId> results;   // the outputs of the body, in order
+  bool effect = false;            // it may have effects besides its results
   std::shared_ptr<const Core> core;
   std::shared_ptr<Program> steps;  // set by lower_bodies
 };
@@ -35,12 +35,12 @@ struct DemandOrigin {
 struct OnDemand {
   std::vector<DemandBody> bodies;
   std::vector<DemandOrigin> origins;
-  std::vector<std::uint32_t> body_of;  // by ValueId: index in bodies; UINT32_MAX: none
-  std::vector<bool> asked;  // by ValueId: other equations request it as a value of its own
+  std::vector<std::uint32_t> body_of;       // by ValueId: index in bodies; UINT32_MAX: none
+  std::vector<bool> asked;                  // by ValueId: other equations request it as a value of its own
   std::vector<ValueId> memories;            // fbys
-  std::vector<std::uint32_t> cut_of;  // by ValueId of a sample: index in Program::cuts
+  std::vector<std::uint32_t> cut_of;        // by ValueId of a sample: index in Program::cuts
   std::vector<std::uint32_t> cut_of_clock;  // by ClockId
-  std::vector<std::uint32_t> knot_site;  // by ValueId: the site of a value that may need itself
+  std::vector<std::uint32_t> knot_site;     // by ValueId: the site of a value that may need itself
   std::vector<std::uint32_t> assert_sites;
 };
 

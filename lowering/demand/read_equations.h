@@ -20,7 +20,7 @@ class EquationsReader : FormReader {
   using ReadBody = std::function<std::shared_ptr<steps::Program>(const Core& like, const std::string& whose)>;
   // Reads the rest of a line that begins with `equation`. Returns true.
   bool equation(const ReadBody&);
-  // Must be called at the end of the program. Checks that the lines are complete and returns the equations in full.
+  // Must be called at the end of the program. A body that was not read is a fault.
   void finish();
   std::shared_ptr<const steps::OnDemand> made() const { return made_; }
 

@@ -1,11 +1,11 @@
-// Code generation: Steps to LLVM IR, to machine code in memory or in files.
+// Code generation: from Steps to LLVM IR, and to machine code in memory or in files.
 //
-// lowering/llvm alone includes LLVM; this header shows none of it. A CompiledModule owns
-// one LLVM module (and its context) for one program. It defines
+// Only lowering/llvm includes LLVM; this header uses none of its types. A CompiledModule owns one LLVM module (and its
+// context) for one program. It defines
 //
-//   NODE_program           an rml_program table (rmlrt.h) with everything behind it
-//   main                   if asked for: calls rml_main(&NODE_program, argc, argv)
-//   NODE_init/step/…       the C interface of `--emit lib`, if asked for
+//   NODE_program           an rml_program table (rmlrt.h) with all its functions and data
+//   main                   if requested: calls rml_main(&NODE_program, argc, argv)
+//   NODE_init/step/…       the C interface of `--emit lib`, if requested
 //   NODE_run               straight programs: n cycles in one call, loops visible to the optimiser
 //
 // in verified IR with debug info that leads to .rml lines.
@@ -22,14 +22,14 @@
 
 namespace rml {
 
-// What a target cannot do, and what in the source asks for it, if that is known.
+// Something that a target cannot do, and the place in the source that requires it, if known.
 struct NotEmitted {
-  std::string text;  // empty: all is well
+  std::string text;  // empty: no error
   Span span = {};
 };
 
-// Emits, verifies and optimises. Not emitted is what asks for a target that LLVM does not know or that cannot run the
-// program. A fault of code generation is the compiler's: it throws, as all that follows does.
+// Emits, verifies and optimises. Returns null and sets `error` if LLVM does not know the target, or the target cannot
+// run the program. Faults of code generation are internal errors: this function and the ones below throw them.
 std::unique_ptr<CompiledModule> emit(const steps::Program&, const SourceMap&, const EmitOptions&, NotEmitted& error);
 
 }  // namespace rml

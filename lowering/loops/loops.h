@@ -26,12 +26,12 @@ using BufferId = Id<struct BufferTag>;
 
 enum class Space : std::uint8_t {
   constant,  // elements that never change: of the Const `value`, or the initial elements of cell `index`
-  value,  // elements of `value`, at the current instant
-  scratch,  // temporary: between the statements of one value, or an argument or a result of a round of an iteration
-  cell,  // in the state: `index` is the CellId; a local cell is written before it is read
-  array,  // in the segment, at the current position: `index` is the ArrayId
-  input,  // from the caller: `index` is the input; in units, a Copy from it takes the next element that was given
-  output,  // to the caller: `index` is the output
+  value,     // elements of `value`, at the current instant
+  scratch,   // temporary: between the statements of one value, or an argument or a result of a round of an iteration
+  cell,      // in the state: `index` is the CellId; a local cell is written before it is read
+  array,     // in the segment, at the current position: `index` is the ArrayId
+  input,     // from the caller: `index` is the input; in units, a Copy from it takes the next element that was given
+  output,    // to the caller: `index` is the output
 };
 
 // Dense, row-major elements of one dtype.
@@ -39,9 +39,10 @@ struct Buffer {
   Space space = Space::value;
   DType dtype{};
   Shape shape;
-  ValueId value;  // the value that the elements belong to; invalid if there is none
+  ValueId value;            // the value that the elements belong to; invalid if there is none
   std::uint32_t index = 0;  // its meaning depends on the space
-  std::uint32_t body = UINT32_MAX;  // index in Program::bodies of the body that owns a value or scratch; UINT32_MAX: the program itself
+  std::uint32_t body =
+      UINT32_MAX;  // index in Program::bodies of the body that owns a value or scratch; UINT32_MAX: the program itself
 };
 
 // The element at start + steps[k] * (index of axis k) + …, counted in elements of the buffer. Computed indices are
@@ -106,7 +107,7 @@ using Element = std::variant<Number, Index, Load, Operation, Convert, LibraryCal
 
 enum class Role : std::uint8_t {
   each,  // the rounds of the axis are independent of one another
-  sum,  // the rounds are combined, or their order matters otherwise
+  sum,   // the rounds are combined, or their order matters otherwise
 };
 struct Axis {
   std::int64_t extent = 0;

@@ -43,7 +43,7 @@ class BooleanOrder {
   struct Node {
     Meaning meaning;
     std::uint32_t index;  // a clock or a value
-    ValueId a, b, c;  // operands
+    ValueId a, b, c;      // operands
   };
   const Core& core() const { return core_; }
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -90,8 +90,9 @@ class BooleanWorld {
   const BooleanOrder& order_;
   const Core& core_;
   const std::uint32_t number_;
-  std::vector<std::uint8_t> sequence_;  // in the first world, the sequences of all letters together, if there are few letters
-  std::vector<Cycles> yes_, no_;          // by value
+  std::vector<std::uint8_t>
+      sequence_;                  // in the first world, the sequences of all letters together, if there are few letters
+  std::vector<Cycles> yes_, no_;  // by value
   std::vector<Cycles> present_, absent_;  // by clock
 };
 

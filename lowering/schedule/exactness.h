@@ -18,13 +18,13 @@ namespace rml {
 struct Inexact {
   enum Kind : std::uint8_t {
     assumption,  // a run can reach a cycle at which an assumption of the unit is false
-    withheld,  // a run can reach a cycle at which the column is determined but not available
-    unknown,  // too many states: the budget is spent
+    withheld,    // a run can reach a cycle at which the column is determined but not available
+    unknown,     // too many states: the budget is spent
   } kind = unknown;
   std::uint32_t unit = Schedule::nowhere;  // of the broken assumption
-  ValueId value;  // the value that the assumption is about, or the column
+  ValueId value;                           // the value that the assumption is about, or the column
   std::string why;                         // a sentence with the user's names
-  std::string where;  // the conditions of the cycles up to that point, oldest first
+  std::string where;                       // the conditions of the cycles up to that point, oldest first
 };
 
 // Takes a schedule with complete units (complete_units) before it is partitioned, and the core from which it was made,

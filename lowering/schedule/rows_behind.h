@@ -3,7 +3,8 @@
 // A value in a component that looks ahead a bounded number of cycles is computed that many cycles later (retime), even
 // at cycles where the value itself does not look ahead:
 //
-//   y = if c then x else post z;  z = 0.0 fby (0.0 fby y)       known immediately where c holds, but computed a cycle later
+//   y = if c then x else post z;  z = 0.0 fby (0.0 fby y)       known immediately where c holds, but computed a cycle
+//   later
 //
 // Such rows are found on the core before retiming. At the start of a run, rows that consist only of initial values may
 // also be known before they are written. No schedule is rejected for those.

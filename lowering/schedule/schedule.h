@@ -29,7 +29,7 @@ struct StreamSource {
 
 struct ScheduledUnit {
   bool segmented = false;
-  ClockId clock;  // the instants at which the unit advances
+  ClockId clock;                  // the instants at which the unit advances
   std::vector<ValueId> values;    // forward: in order of computation
   SegmentPlan plan;               // segmented
   ValueId cut;                    // segmented: true at the last instant of each segment
@@ -50,7 +50,7 @@ struct Schedule {
   std::shared_ptr<const Core> core;  // pruned and retimed; all ids of the schedule refer to this core
   std::vector<ScheduledUnit> units;
   std::vector<std::uint32_t> unit_of;  // by ValueId; nowhere: constants, base inputs, posts read as streams
-  std::vector<StreamSource> sources;  // by ValueId: the value's own stream, or the stream that an acyclic post reads
+  std::vector<StreamSource> sources;   // by ValueId: the value's own stream, or the stream that an acyclic post reads
   // Networks, by ValueId: true for a fby whose stream begins with its first value and continues with the values that
   // its unit hands out for the next instant. Empty if there is none.
   std::vector<bool> delayed;

@@ -18,7 +18,7 @@ namespace rml {
 using Looks = std::map<ValueId, std::set<std::size_t>>;
 
 struct Coalesced {
-  std::map<ValueId, ValueId> found_in;  // by value: the memory in whose cell the value is found
+  std::map<ValueId, ValueId> found_in;   // by value: the memory in whose cell the value is found
   std::map<ValueId, ValueId> stored_in;  // by value: the memory in whose cell it is stored as the next value
 };
 

@@ -11,7 +11,7 @@
 namespace rml {
 
 struct Deferral {
-  bool products = true;  // defer products that become one product over all instants of a segment
+  bool products = true;        // defer products that become one product over all instants of a segment
   bool whole_segment = false;  // defer everything that may wait, instead
 };
 

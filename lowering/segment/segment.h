@@ -36,7 +36,7 @@ struct Sweep {
 // A matrix of a product over a segment. Strides are in elements.
 struct BatchOperand {
   ValueId value;
-  bool held = false;  // the value is the same at all instants of a segment
+  bool held = false;                 // the value is the same at all instants of a segment
   std::int64_t row = 0, column = 0;  // otherwise: strides in the array of the elements of all instants
 };
 
@@ -55,16 +55,16 @@ struct Memory {
   // replays the memory has a register of its own.
   std::optional<std::size_t> in_place;
   bool begins = false;  // the value at the segment's start is copied, because a later sweep begins with it
-  ValueId shares;  // the memory whose cell it shares; invalid: it has its own cell
+  ValueId shares;       // the memory whose cell it shares; invalid: it has its own cell
 };
 
 // Where sweeps that do not compute a value find it.
 struct Home {
   enum Kind : std::uint8_t {
     array,    // one element per instant
-    cell,  // a cell of its own: a segment has one element of the value
-    memory,  // in the cell of `owner`, which holds it throughout the segment
-    next,  // in the cell of `owner`, whose next value it is, as soon as it is computed
+    cell,     // a cell of its own: a segment has one element of the value
+    memory,   // in the cell of `owner`, which holds it throughout the segment
+    next,     // in the cell of `owner`, whose next value it is, as soon as it is computed
     settled,  // in the cell of another unit's memory, which never changes
   } kind = array;
   ValueId owner;  // for `memory` and `next`
@@ -72,10 +72,10 @@ struct Home {
 
 struct Segment {
   std::uint32_t unit = 0;
-  std::vector<Sweep> sweeps;  // [0] is the leading sweep
+  std::vector<Sweep> sweeps;           // [0] is the leading sweep
   std::map<ValueId, Batch> products;   // items that are computed for all instants at once, before their sweep's loop
   std::map<ValueId, Memory> memories;  // the key is a fby
-  std::map<ValueId, Home> homes;  // of values that a sweep reads without computing them; set by assign_homes
+  std::map<ValueId, Home> homes;       // of values that a sweep reads without computing them; set by assign_homes
 };
 
 // The form between a schedule and its steps.

@@ -17,12 +17,13 @@ namespace rml::steps {
 
 struct Leader {
   struct Memory {
-    CellId cell;  // in the whole program; or
+    CellId cell;    // in the whole program; or
     QueueId queue;  // the queue of the whole program whose last element is the memory
   };
-  Program program;  // only the lead of this program is used
+  Program program;                     // only the lead of this program is used
   std::vector<std::uint32_t> outputs;  // by output of `program`: the output of the whole program
-  std::vector<Memory> memories;  // by cell of `program`: its place in the whole program; invalid if the lead does not read it
+  std::vector<Memory>
+      memories;  // by cell of `program`: its place in the whole program; invalid if the lead does not read it
 };
 
 }  // namespace rml::steps

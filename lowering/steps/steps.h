@@ -44,8 +44,8 @@ struct CellInfo {
   Shape shape;
   Tensor initial;      // empty (0 elements, rank 0, zero bytes): all zeros
   bool local = false;  // lives only while one sweep runs (a loop-carried register), starts as `initial`
-  std::string name;  // unique among all storage that is not local, here and below
-  ValueId fby;  // the fby whose memory the cell is; invalid: the cell is a copy
+  std::string name;    // unique among all storage that is not local, here and below
+  ValueId fby;         // the fby whose memory the cell is; invalid: the cell is a copy
 };
 
 struct ArrayInfo {
@@ -61,10 +61,10 @@ struct QueueInfo {
   Shape shape;
   std::uint32_t readers = 0;
   std::vector<std::uint32_t> skips;  // by reader: elements it skips at the beginning (post)
-  bool overtaken = false;  // some reader may advance past elements that have not been pushed yet
+  bool overtaken = false;            // some reader may advance past elements that have not been pushed yet
   std::string name;
   ValueId first = {};  // networks: the constant with which the queue begins; invalid: none
-  ValueId fby = {};  // networks: the fby whose memory the queue then is
+  ValueId fby = {};    // networks: the fby whose memory the queue then is
   // The caller supplies the elements, and all readers take each in the cycle that brings it: elements are only counted,
   // not stored.
   bool passing = false;
@@ -216,8 +216,8 @@ struct Unit {
   bool looks_back() const { return !before.statements.empty(); }
   // After `instant` of the last instant of a segment (its flag was set by MarkLast), the sweeps run over the whole
   // segment.
-  std::vector<Pass> passes;  // the sweeps after the leading one, in order
-  Block commit;  // after the sweeps, with the position at the last instant
+  std::vector<Pass> passes;     // the sweeps after the leading one, in order
+  Block commit;                 // after the sweeps, with the position at the last instant
   std::uint32_t cut_index = 0;  // in Program::cuts
 };
 
@@ -243,14 +243,14 @@ struct ParameterInfo {
   DType dtype{};
   Shape shape;
   ValueId site;  // the `param` operator, computed once in a run; invalid: none
-  CellId cell;  // the cell that keeps the parameter; invalid: none
+  CellId cell;   // the cell that keeps the parameter; invalid: none
 };
 
 // A value that can be checked from outside for being finite: a float output, or a memory, identified by its fby.
 struct Watch {
   std::uint32_t output = UINT32_MAX;
   ValueId fby;
-  CellId cell;  // the cell of the memory, or
+  CellId cell;    // the cell of the memory, or
   QueueId queue;  // the queue whose last element the memory is
   ValueId value;  // the shown value; for a memory, the stored value
   ValueId named;  // the value whose equation explains more: `value`, or the fby if only it has a name
@@ -269,7 +269,7 @@ struct Window {
 struct Pack {
   CellId cell;
   std::int64_t inner = 0, n = 0, row = 0, column = 0;
-  std::int64_t rows = 0;  // rows of the products, if few (their panels are wider); 5 for any more
+  std::int64_t rows = 0;   // rows of the products, if few (their panels are wider); 5 for any more
   std::uint32_t unit = 0;  // networks: the unit that owns the pack
   friend auto operator<=>(const Pack&, const Pack&) = default;
 };
@@ -285,7 +285,8 @@ struct Leader;    // lowering/steps/leader.h
 struct Program {
   std::shared_ptr<const Core> core;
   std::shared_ptr<const OnDemand> on_demand;  // valid: the program has equations instead of units, rows and queues
-  std::vector<std::shared_ptr<Program>> bodies;  // by external: the body of an iteration, a straight program; null: none
+  std::vector<std::shared_ptr<Program>>
+      bodies;  // by external: the body of an iteration, a straight program; null: none
   bool straight = false;
   bool network = false;  // units are tasks that run side by side (runtime/scheduler/network.h)
   std::vector<CellInfo> cells;
@@ -298,8 +299,8 @@ struct Program {
   std::vector<Unit> units;
   Block lead;  // straight programs: the statements that need no input of their cycle (find_lead.h)
   std::shared_ptr<const Leader> leader;  // other programs: the same as a program; not part of the text form. Null: none
-  Emitter emitter;                         // not in straight programs
-  std::vector<Site> sites;  // of asserts, zero-delay cycles, and operators that can fail
+  Emitter emitter;                       // not in straight programs
+  std::vector<Site> sites;               // of asserts, zero-delay cycles, and operators that can fail
   std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail
   std::vector<CutInfo> cuts;
   std::vector<ParameterInfo> parameters;

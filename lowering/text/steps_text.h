@@ -1,10 +1,10 @@
-// Steps as text, whole: what `rmlc opt` takes and makes. (`rmlc show steps` prints what a reader wants to know.)
+// The complete text of steps, as `rmlc opt` reads and writes it. (`rmlc show steps` prints a summary.)
 //
 //   form steps 1
 //   core main …                                    the core, as core_text.h has it
 //   end
-//   straight                                       and `network`: what the program is
-//   cell 0 f32[2] = [1,2] local "sum" of %5        what it begins with (zeros), whose memory it is
+//   straight                                       and `network`: the kind of the program
+//   cell 0 f32[2] = [1,2] local "sum" of %5        its initial value (zeros), the fby whose memory it is
 //   queue 0 f32 readers +0 +1 overtaken passing first %1 of %5 "x"
 //   array 0 f32 of unit 1 "segment x"
 //   input 0 queue 0 flags 1
@@ -20,8 +20,8 @@
 //     after 0
 //     instant
 //       %5 := cell 0
-//       %6 = add %5 %2                             an equation is computed; behind `=` stands what the core has, or
-//       nothing if not %1
+//       %6 = add %5 %2                             computes an equation; the part after `=` must be the core's,
+//       nothing if not %1                          or is left out
 //         %7 := %6
 //       else
 //         %7 := %5
@@ -39,12 +39,12 @@
 //   body 0                                         of the iteration that is external 0: the same lines, from its core
 //   on … end
 //
-// Of a program that runs on demand there are, in place of units, `on demand` and, for what has a body, a line:
-// `equation %7 of %1 %6 gives %7`, or `… gives %7 by`, the lines of the body, from its core, and `end`. Which equations
-// there are follows from the core; who reads them holds them against that.
+// A program that runs on demand has `on demand` instead of units, and a line for each equation with a body: `equation
+// %7 of %1 %6 gives %7`, or `… gives %7 by`, the lines of the body, from its core, and `end`. The core determines which
+// equations have a body; the reader compares the lines with it.
 //
 // A product over a segment: `array 1 := (4, 3, 1) array 0 (3, 1) times %5 (1, 1) of %7`, or `cell 1 := … onto cell 0`,
-// with m, inner and n, the strides of rows and columns, and whose equation it is.
+// with m, inner and n, the strides of rows and columns, and the value that is computed.
 #pragma once
 
 #include <optional>
@@ -57,8 +57,8 @@
 namespace rml {
 
 std::string steps_text(const steps::Program&);
-// Nothing, and the first fault, if the text is none. Every id means something, and what is copied, stored and loaded
-// has the type of the place.
+// Returns nothing, and the first fault, if the text does not describe steps. Every id in the result is valid, and
+// copied, stored and loaded values have the type of their place.
 std::optional<steps::Program> read_steps(std::string_view text, TextFault&);
 
 }  // namespace rml

@@ -1,7 +1,7 @@
-// Pointwise values, as trees over tensors that are in memory.
+// Pointwise values as expression trees over tensors in memory.
 //
-// An inlined operand is not read but computed where it is used, down to tensors that are in
-// memory (the leaves); slices, transpositions and broadcasts on the way are index arithmetic:
+// An inlined operand is computed where it is used, down to tensors that are in memory (the leaves). Slices,
+// transpositions and broadcasts on the way become index arithmetic:
 //
 //   %7 = mul %4 %5 (inlined)          for i { %9[i] = %4[i] * %5[i % 3] + %6[2 + i] }
 //   %8 = slice %6 (inlined)
@@ -19,7 +19,7 @@
 
 namespace rml::codegen {
 
-// Operands come before what is computed from them, the root last.
+// The nodes of the tree. Operands precede their users; the root is last.
 struct Expression {
   struct Leaf {
     ValueId value;
@@ -37,24 +37,25 @@ struct Expression {
   std::vector<Leaf> leaves;
 };
 
-// Adds v, seen through the map, to an expression; the number of its node. v is computed if `root`, even if it is not
-// inlined.
+// Adds v, seen through the map, to an expression and returns the number of its node. If `root`, v is computed even if
+// it is not inlined.
 std::size_t gather(const Function&, Expression&, ValueId v, const IndexMap&, bool root);
-// Of a loop over v's shape. All leaves are in memory.
+// The expression of v in a loop over v's shape. All leaves are in memory.
 Expression expression(Function&, ValueId v, bool root);
 
 std::vector<Strides> leaf_views(const Expression&);
-// The loop's elements, in row-major order, are those of the tensor; or all of them are one.
+// True if the elements of the loop, in row-major order, are consecutive elements of the tensor, or all the same
+// element.
 bool runs_through(const Strides&, const Shape&);
 bool is_uniform(const Strides&);
-// The operator is the same instructions for vectors of such operands.
+// True if the operator uses the same instructions for vectors of such operands.
 bool works_on_vectors(const OperatorInfo&, DType operand);
 
-// Of one element of a loop whose first views are written; nothing where an operation can fail: which one does first is
-// seen.
+// The work of one element of a loop that writes the first `written` views. Nothing if an operation can fail, because it
+// is observable which one fails first.
 Work work(const Function&, const Expression&, std::size_t written);
 
-// The values of all nodes, from those of the leaves.
+// Computes the values of all nodes from those of the leaves.
 std::vector<IrValue> evaluate(Function&, const Expression&, const std::function<IrValue(std::size_t)>& leaf);
 // offsets and access: of the leaves.
 std::vector<IrValue> evaluate(Function&, const Expression&, std::span<const IrValue> offsets, std::span<const Access>);

@@ -1,4 +1,4 @@
-// Where the extremum is: argmax and argmin.
+// Finds the index of an extremum: argmax and argmin.
 #pragma once
 
 #include "lowering/llvm/function/function.h"

@@ -1,4 +1,4 @@
-// Loops over elements: pointwise values and reductions, fused.
+// Fused loops over elements: pointwise values and reductions.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,10 @@
 
 namespace rml::codegen {
 
-// v, which is pointwise.
+// Computes v, a pointwise value.
 void emit_pointwise(Function&, ValueId v);
-// One loop nest for values with the same loop shape (lowering/steps/loop_group.h), pointwise ones and reductions.
+// Computes values with the same loop shape (lowering/steps/loop_group.h), pointwise ones and reductions, in one loop
+// nest.
 void emit_loops(Function&, const std::vector<ValueId>& members);
 
 }  // namespace rml::codegen

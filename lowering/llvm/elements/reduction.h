@@ -1,5 +1,4 @@
-// Reductions, element by element: one walk over the operand, the result a view with stride 0 along the axes that
-// are reduced.
+// Reductions element by element: one walk over the operand. The result is a view with stride 0 along the reduced axes.
 #pragma once
 
 #include "lowering/llvm/function/walk.h"
@@ -7,15 +6,15 @@
 namespace rml::codegen {
 
 bool reduces(const Value&);
-// What is computed of the operand's elements; then, of a mean, the quotient.
+// How the operand's elements are combined. A mean combines by sum; end_reduction divides.
 Lowering reduction_of(const Value&);
-// What leaves the first element as it is. The type is that of registers, or vectors of it.
+// The neutral element, which leaves the first element unchanged. The type is that of registers, or of vectors of it.
 llvm::Constant* neutral(Lowering reduction, DType, llvm::Type*);
-// Where an element of v's operand goes.
+// The view through which an element of v's operand reaches its element of the result.
 Strides reduced_view(const Function&, ValueId v);
 
 IrValue combined(Function&, Lowering, DType, IrValue a, IrValue b);
-// v's elements lie from `base` on: before the first element is combined, and after the last.
+// The code before the first element is combined, and after the last; v's elements begin at `base`.
 void begin_reduction(Function&, ValueId v, IrValue base);
 void combine(Function&, ValueId v, IrValue element, IrValue place, Access);
 void end_reduction(Function&, ValueId v, IrValue base);

@@ -1,4 +1,4 @@
-// Reductions over rows: for some columns at a time, so that their sums stay in registers.
+// Reductions over rows, a strip of columns at a time, so that the sums of the columns stay in registers.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 namespace rml::codegen {
 
 struct Strips {
-  std::size_t kept = 0;    // axes in front of those that are reduced
-  std::int64_t width = 0;  // columns of each; 0: none
+  std::size_t kept = 0;    // number of axes before the reduced ones
+  std::int64_t width = 0;  // columns of each strip; 0: no strips
 };
-// Of a loop over this shape; views: of its members.
+// Decides for a loop over this shape; views: those of its members.
 Strips find_strips(const Function&, const std::vector<ValueId>& members, const Shape&,
                    const std::vector<Strides>& views);
-// The loops of one strip after another: body(places of the members, offsets of the views) for every element.
+// Emits the loops of one strip after another: body(places of the members, offsets of the views) for every element.
 void in_strips(Function&, Strips, const std::vector<ValueId>& members, const Shape&, const std::vector<Strides>& views,
                const std::vector<IrValue>& to, Work, const LoopBody&);
 

@@ -1,4 +1,4 @@
-// Sums and products of floats in lanes, and extrema of many.
+// Sums and products of floats, and extrema of many numbers, computed in vector lanes.
 #pragma once
 
 #include <functional>
@@ -10,27 +10,29 @@ namespace rml::codegen {
 
 struct Sum {
   ValueId value;
-  std::size_t member;       // of its loop
-  std::int64_t run, lanes;  // elements of a run, and over how many sums they are spread
+  std::size_t member;       // index in the members of its loop
+  std::int64_t run, lanes;  // elements of a run, and the number of lanes that it is spread over
   std::vector<IrValue> parts = {};
-  // Of an extremum while its elements go into lanes whose numbers are apart from NaN: a further element of each lane,
-  // the first NaN that came there, or else the last number.
+  // For an extremum whose lanes hold numbers only, NaN excluded: a second element for each lane, which is the first NaN
+  // of the lane, or else its last number.
   IrValue none = nullptr;
 };
-// Of the members of a loop: those whose elements are combined in lanes.
+// The members of a loop whose elements are combined in lanes.
 std::vector<Sum> sums_in_lanes(const Function&, const std::vector<ValueId>& members);
 
-// Takes those out whose runs are not the innermost loop: their elements are stored first, in the place of the result.
+// Removes and returns the sums whose runs are not the innermost loop. Their elements are first stored, in place of the
+// result.
 std::vector<Sum> store_sums(Function&, std::vector<Sum>&, const Shape&, std::vector<Strides>& views,
                             std::vector<IrValue>& to);
-// Element number `element` of a loop that is written out.
+// Combines element number `element` of an unrolled loop.
 void combine_written_out(Function&, Sum&, std::int64_t element, IrValue value, IrValue place);
 
 using LoopBody = std::function<void(const std::vector<IrValue>& places, const std::vector<IrValue>& offsets)>;
-// A loop whose innermost axis is a run of each of the sums. body gets the lane as their offset, and calls the second.
+// A loop whose innermost axis is a run of each of the sums. `body` gets the lane as their offset, and calls
+// combine_in_lanes.
 void in_rows(Function&, const Nest&, std::vector<Sum>&, const std::vector<IrValue>& to, Work, const LoopBody&);
 void combine_in_lanes(Function&, const Sum&, IrValue element, IrValue place, IrValue lane);
-// Of a sum whose elements have been stored.
+// Combines the elements of a sum that store_sums stored.
 void stored_rows(Function&, const Sum&, const Shape&, IrValue elements, IrValue result, Work);
 
 }  // namespace rml::codegen

@@ -1,4 +1,4 @@
-// What LLVM is told of loads and stores: which of them never meet.
+// Alias information for LLVM: which loads and stores never overlap.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace rml::codegen {
 
-// Scopes under which a load or store is known not to overlap with others of its loop; the group
-// of those that may overlap, but with none of another round.
+// Alias scopes with which a load or store does not overlap, and the group of accesses that may overlap within a round
+// of the loop, but not across rounds.
 struct Access {
   llvm::MDNode* scope = nullptr;
   llvm::MDNode* noalias = nullptr;
@@ -17,7 +17,7 @@ struct Access {
 };
 
 void mark(llvm::Instruction*, Access);
-// Of so many tensors of a loop: the first `written` are written, each overlaps with no other; the rest are read.
+// For a loop over `count` tensors. The first `written` are written and overlap with no other; the rest are read.
 std::vector<Access> separate(llvm::LLVMContext&, std::size_t count, std::size_t written = 1);
 
 }  // namespace rml::codegen

@@ -1,4 +1,4 @@
-// A function that was written into the middle of another one, with its values, made to stand on its own.
+// Makes a function that was written with values of another function self-contained.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -7,9 +7,9 @@
 
 namespace rml::codegen {
 
-// The values of other functions that `inner` mentions go through a context, which is `inner`'s first argument: they are
-// put there where `outer` stands, and taken out in `inner`'s entry block. Of a variable that is only read a
-// copy goes. Returns the address of the context.
+// Values of other functions that `inner` uses are passed through a context, which is `inner`'s first argument. They are
+// stored at the insertion point of `outer`, and loaded in `inner`'s entry block. A variable that is only read is passed
+// by value. Returns the address of the context.
 IrValue close_over(llvm::Function& inner, llvm::IRBuilder<>& outer);
 
 }  // namespace rml::codegen

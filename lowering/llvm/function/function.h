@@ -1,15 +1,15 @@
-// One generated function while it is written: where code goes, how it leaves, and where its values lie.
+// A generated function under construction: its insertion point, its exits, and the storage of its values.
 //
-// Every value has a slot in the function's entry block: scalars and tensors of at most
-// Target::unrolled_elements elements an array, larger tensors a pointer to wherever their elements
-// are. Slots are allocas, and SROA makes them registers and phis:
+// Every value has a slot in the function's entry block. The slot of a scalar, or of a tensor of at most
+// Target::unrolled_elements elements, is an array; that of a larger tensor is a pointer to its elements. Slots are
+// allocas, which SROA turns into registers and phis:
 //
 //   if c { %7 := copy %5 } else { %7 := copy %6 }      =>      %7 = phi [%5, then], [%6, else]
 //
-// A larger tensor that is computed lies in its own scratch buffer, or where it is stored; one that is
-// loaded or popped is used where it lies, if Aliasing allows.
+// A larger tensor that is computed has its own scratch buffer, or is computed where it is stored. A tensor that is
+// loaded or popped is used in place, if Aliasing allows.
 //
-// What is written into it (scalars, loops, products, statements) is the matter of free functions in the rooms beside.
+// Free functions in the neighbouring folders emit the code (scalars, loops, products, statements).
 #pragma once
 
 #include <functional>
@@ -22,55 +22,56 @@
 
 namespace rml::codegen {
 
-// How a block reaches the caller's data.
+// How a block accesses the caller's data.
 struct PortPlaces {
   struct Input {
-    IrValue scalar = nullptr;   // by value, or
-    IrValue address = nullptr;  // of its elements; neither: popped from its queue
-    IrValue present = nullptr;  // i1; where the clock is not base
+    IrValue scalar = nullptr;   // passed by value, or
+    IrValue address = nullptr;  // address of its elements; if both are null, it is popped from its queue
+    IrValue present = nullptr;  // i1; if the clock is not base
   };
   struct Output {
     IrValue address = nullptr;
-    IrValue flag = nullptr;  // address of the presence flag; where the clock is not base
+    IrValue flag = nullptr;  // address of the presence flag; if the clock is not base
   };
   std::vector<Input> inputs;
   std::vector<Output> outputs;
 };
 
-// Rounds of a loop: begin … end - 1, index_type; null: all of them.
+// Rounds of a loop: begin … end - 1, of index_type; null: all rounds.
 struct Rounds {
   IrValue begin = nullptr, end = nullptr;
 };
 
 class Function {
  public:
-  // The function is empty and returns i32, 0 or a fault; debug locations lead to `span`.
+  // The function is empty and returns i32: 0 or a fault. Debug locations lead to `span`.
   Function(Emission&, llvm::Function*, const std::string& title, Span span, IrValue state);
 
   Emission& module;
   llvm::IRBuilder<> ir;
   IrValue state;
-  IrValue cells = nullptr;  // where those lie that are apart from the state
+  IrValue cells = nullptr;  // address of the cells that are apart from the state
   PortPlaces ports;
-  std::uint64_t header_at = 0;     // in the state: which header is told of faults
-  IrValue other_header = nullptr;  // that of another state
+  std::uint64_t header_at = 0;     // offset in the state of the header that records faults
+  IrValue other_header = nullptr;  // a header of another state, used instead
   IrValue given = nullptr;         // addresses of the caller's inputs, while a cycle is pushed
-  IrValue key = nullptr;           // networks: of what is pushed
+  IrValue key = nullptr;           // networks: the key of the pushed element
   const Aliasing* aliasing = nullptr;
-  std::function<IrValue()> cycle;                // i64, for faults
-  IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while one grows,
-  llvm::AllocaInst* last_flag = nullptr;         // and MarkLast says where it ends
-  bool can_fault = false;                        // so far
-  bool tells_places = false;                     // into the header, what is computed
+  std::function<IrValue()> cycle;                // i64, for messages of faults
+  IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while a segment grows
+  llvm::AllocaInst* last_flag = nullptr;         // set by MarkLast at the end of a segment
+  bool can_fault = false;                        // true once a fault can be raised
+  bool tells_places = false;                     // records in the header which place is computed
 
-  // Where code goes. A piece of a parallel loop, a part, and what fills a pack are LLVM functions of their own: who
-  // writes one puts its frame in the place of this one, and this one back.
+  // The LLVM function into which code is written. A piece of a parallel loop, a part, and the filling of a pack are
+  // LLVM functions of their own. A caller that emits such a function saves this frame, installs its own, and restores
+  // it.
   struct Frame {
     llvm::Function* function = nullptr;
     llvm::DISubprogram* subprogram = nullptr;
     llvm::BasicBlock* exit = nullptr;
-    llvm::AllocaInst* code = nullptr;  // that is returned
-    IrValue worker = nullptr;          // in a piece: the thread that does it, index_type
+    llvm::AllocaInst* code = nullptr;  // the returned code
+    IrValue worker = nullptr;          // in a piece: the number of its thread, index_type
     std::uint64_t stack_used = 0;
   };
   Frame frame;
@@ -78,67 +79,67 @@ class Function {
     llvm::AllocaInst* storage = nullptr;
     bool pointer = false;
   };
-  // What holds the slots and buffers of values: the function of which all others are parts.
+  // The function that owns the slots and buffers of values. All other functions are parts of it.
   struct Whole {
     llvm::Function* function;
     IrValue state;
     std::unordered_map<std::uint32_t, Slot> slots = {};
-    std::unordered_map<std::uint32_t, IrValue> homes = {};       // buffers
-    std::unordered_map<std::uint32_t, std::int64_t> lanes = {};  // of the vectors that a small tensor was stored as
+    std::unordered_map<std::uint32_t, IrValue> homes = {};  // buffers
+    std::unordered_map<std::uint32_t, std::int64_t> lanes =
+        {};  // by small tensor: the lanes of the vectors in which it was stored
   };
   Whole whole;
   const std::string title;
-  Span here;                                // of what is written
-  Lifetime now;                             // of the statement at hand
-  std::vector<llvm::Function*> parts = {};  // so far (parts.h)
-  std::function<void()> at_end;             // is called when all is written
+  Span here;                                // source of the code that is being written
+  Lifetime now;                             // of the current statement
+  std::vector<llvm::Function*> parts = {};  // emitted so far (parts.h)
+  std::function<void()> at_end;             // called when all code is written
 
   // ---- places in the source
-  void enter(std::uint32_t place);  // which the header tells from now on
+  void enter(std::uint32_t place);  // records the place in the header from here on
   void locate(Span);
 
-  // ---- control
-  // Returns `result` here, or through the common exit the code of a fault.
+  // ---- control Returns `result` here, or the code of a fault through the common exit.
   void finish(const std::function<void()>& before_return = {}, int result = 0);
-  void end_frame(const std::function<void()>& before_return = {}, int result = 0);  // of this frame alone
+  void end_frame(const std::function<void()>& before_return = {}, int result = 0);  // of this frame only
   void check(IrValue bad, int kind, std::uint32_t site, IrValue value = nullptr, IrValue bound = nullptr);
   void check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, IrValue bound);
-  void leave_with(IrValue code);  // of a fault raised elsewhere
+  void leave_with(IrValue code);  // the code of a fault that was raised elsewhere
   void leave_unless_zero(IrValue code);
-  void fail_memory(IrValue bytes_refused);  // faults unless it is 0
+  void fail_memory(IrValue bytes_refused);  // raises a fault unless it is 0
   void when(IrValue condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
   llvm::BasicBlock* new_block(const llvm::Twine& name);
-  // Calls body(index) for 0 … extent - 1; index_type unless extent is an i64 instruction.
+  // Calls body(index) for 0 … extent - 1. The index has index_type, unless extent is an i64 instruction.
   void loop(std::int64_t extent, const std::function<void(IrValue)>& body);
   void loop(IrValue extent, const std::function<void(IrValue)>& body);
   void loop(const Rounds&, IrValue extent, const std::function<void(IrValue)>& body);
-  llvm::MDNode* independent = nullptr;      // the group of accesses of the loops being written
+  llvm::MDNode* independent = nullptr;      // the group of accesses of the loops that are being written
   std::vector<llvm::Metadata*> about_loop;  // further properties of the next loop that is closed
-  llvm::MDNode* not_unrolled();             // one of them
+  llvm::MDNode* not_unrolled();             // such a property
 
   // ---- storage
-  llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);  // of the function at hand
+  llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);  // in the current function
   IrValue at(std::uint64_t offset);                                  // address in the state, or of a cell that is apart
-  IrValue find_cells(IrValue state);                                 // here, for `cells`
+  IrValue find_cells(IrValue state);                                 // a value for `cells`
   IrValue header();
   IrValue load_i64(std::uint64_t offset);
   void store_i64(IrValue, std::uint64_t offset);
-  IrValue load(DType, IrValue address, Access = {});  // register form
-  IrValue load_truth(IrValue address);                // of a Boolean cell
+  IrValue load(DType, IrValue address, Access = {});  // in register form
+  IrValue load_truth(IrValue address);                // a Boolean cell, as i1
   void store(DType, IrValue value, IrValue address, Access = {});
-  IrValue offset(DType, IrValue base, IrValue index);  // address of an element
+  IrValue offset(DType, IrValue base, IrValue index);  // the address of an element
   void copy_bytes(IrValue to, IrValue from, DType, const Shape&);
-  IrValue cell_address(CellId);  // of a window: as it was loaded
+  IrValue cell_address(CellId);  // of a window: the address of its current value
   IrValue window_address(std::uint64_t offset);
-  IrValue array_address(ArrayId);  // at `position`
+  IrValue array_address(ArrayId);  // of the element at `position`
   void place_cell(CellId cell, IrValue address) { cell_places_[cell.index] = address; }
   void place_array(ArrayId array, IrValue data) { array_places_[array.index] = data; }
-  void forget_packs(CellId);  // before it is written
-  // A buffer: while the statement at hand runs, or for longer.
+  void forget_packs(CellId);  // must be called before the cell is written
+  // A buffer that lives while the current statement runs, or longer.
   IrValue scratch(DType, const Shape&, const llvm::Twine& name);
   IrValue scratch(DType, const Shape&, const llvm::Twine& name, Lifetime);
   IrValue scratch(std::uint64_t bytes, Lifetime);
-  void begin_region() { whole.homes.clear(); }  // another one than before of `aliasing`
+  void begin_region() { whole.homes.clear(); }  // must be called when `aliasing` enters another region
 
   // ---- values
   const Value& info(ValueId v) const { return module.core[v]; }
@@ -147,16 +148,16 @@ class Function {
   std::int64_t lanes(DType dtype) const { return module.target.lanes(dtype); }  // 1: the target has no vectors
   IrValue scalar(ValueId);
   IrValue element(ValueId, IrValue index, Access = {});
-  IrValue address(ValueId);  // of its elements, to be read
-  IrValue zeros(ValueId);    // address of as many zeros as it has elements
+  IrValue address(ValueId);  // of the value's elements, for reading
+  IrValue zeros(ValueId);    // the address of as many zeros as the value has elements
   void define(ValueId, IrValue scalar);
-  void define_at(ValueId, IrValue address);  // its elements lie there and stay
+  void define_at(ValueId, IrValue address);  // sets the address of the value's elements, which do not move
   void define_copy(ValueId, IrValue address);
   bool is_defined(ValueId v) const { return whole.slots.contains(v.index); }
-  IrValue result(ValueId);                               // where to compute its elements
-  void compute(ValueId v) { module.compute(*this, v); }  // whatever is applied
+  IrValue result(ValueId);                               // the address at which to compute the value's elements
+  void compute(ValueId v) { module.compute(*this, v); }  // an operator or a call
   void prepare(ValueId v) {
-    if (module.inlined(v)) compute(v);  // here after all
+    if (module.inlined(v)) compute(v);  // the inlined value is needed in memory
   }
   CellId home(ValueId v) const { return aliasing == nullptr ? CellId{} : aliasing->home(v); }
   std::optional<std::uint32_t> home_output(ValueId v) const {

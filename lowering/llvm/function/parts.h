@@ -1,4 +1,4 @@
-// Parts: pieces of a long list of statements as functions of their own.
+// Splits a long list of statements into functions (parts).
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace rml::codegen {
 
-// What body writes becomes a function of its own, called here, which shares its values with the rest.
+// Emits the code of `body` as a function of its own, which is called here and shares its values with the rest.
 void emit_part(Function&, const std::function<void()>& body);
 
 }  // namespace rml::codegen

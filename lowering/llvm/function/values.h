@@ -1,4 +1,4 @@
-// Values as a whole: into memory.
+// Stores whole values into memory.
 #pragma once
 
 #include "lowering/llvm/function/function.h"
@@ -6,6 +6,6 @@
 namespace rml::codegen {
 
 void store_value(Function&, ValueId, IrValue address);  // all elements
-void fill_zero(Function&, ValueId, IrValue address);    // in their place
+void fill_zero(Function&, ValueId, IrValue address);    // in place of the value's elements
 
 }  // namespace rml::codegen

@@ -9,14 +9,14 @@ namespace rml::codegen {
 
 // base + index * stride
 IrValue strided(Function&, IrValue base, IrValue index, std::int64_t stride);
-// `count` elements from there, and zeros; more than one lane: a vector.
+// `count` elements from there on, then zeros. With more than one lane the result is a vector.
 IrValue load_elements(Function&, DType, unsigned lane_count, std::int64_t count, IrValue from);
-// The first `count` elements.
+// Stores the first `count` elements.
 void store_elements(Function&, DType, IrValue vector, std::int64_t count, IrValue to, Access);
-// By vectors of at most so many lanes.
+// Copies by vectors of at most `lanes` lanes.
 void copy_elements(Function&, DType, std::int64_t lanes, std::int64_t count, IrValue from, IrValue to);
-// So many vectors, a power of two, are rows of squares that lie side by side, of as many lanes each: rows become
-// columns.
+// Transposes squares. The vectors, a power of two of them, are the rows of adjacent squares, and each vector has as
+// many lanes as there are rows.
 void transpose_squares(Function&, std::vector<IrValue>& vectors);
 
 }  // namespace rml::codegen

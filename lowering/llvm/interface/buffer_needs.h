@@ -1,4 +1,4 @@
-// What a program with queues and segments needs besides its state.
+// The memory that a program with queues and segments needs besides its state.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace rml::codegen {
 
-// Bytes of all rings and arrays together per cycle that they hold, and their number.
+// Bytes of all rings and arrays together, per cycle that they hold, and the number of rings and arrays.
 struct BufferNeeds {
   std::uint64_t bytes_per_cycle = 0, buffers = 0;
 };

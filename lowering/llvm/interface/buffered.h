@@ -6,7 +6,7 @@
 
 namespace rml::codegen {
 
-// NODE_init, NODE_reset, NODE_push, NODE_pop, over the functions of the program's table.
+// Emits NODE_init, NODE_reset, NODE_push and NODE_pop, which call the functions of the program's table.
 StateStruct emit_buffered_interface(Emission&, const ProgramFunctions&);
 
 }  // namespace rml::codegen

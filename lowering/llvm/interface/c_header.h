@@ -1,4 +1,4 @@
-// The C header that goes with the C interface (plain C99). Without LLVM's headers.
+// The C header of the C interface (plain C99). This file includes no LLVM headers.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A cycle of many states, so many at a time as there are lanes.
+// A cycle of many states, in groups with one state per vector lane.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace rml::codegen {
 
-// How many groups n (i64) states fill, the last one perhaps in part.
+// The number of groups for n (i64) states; the last group may be incomplete.
 IrValue count_groups(Function&, IrValue n, std::uint64_t lanes);
 
-// The states of group `group` are first … first + lanes - 1; numbers are i64.
+// How a group is stepped. The states of `group` are first … first + lanes - 1; numbers are i64.
 struct WaysToStep {
-  std::function<IrValue(IrValue group, IrValue first)> together;             // i1: whether that was done
-  std::function<IrValue(IrValue group, IrValue first, IrValue lane)> alone;  // i32: its fault
+  std::function<IrValue(IrValue group, IrValue first)> together;             // i1: true if all were stepped
+  std::function<IrValue(IrValue group, IrValue first, IrValue lane)> alone;  // i32: the fault of this state
 };
 
-// What `f` does: all n (i64) states are stepped, those of a group that is not full, or not stepped together, one by
-// one. The result is the fault of the first that has one.
+// Writes the code of `f`, which steps all n (i64) states. The states of an incomplete group, or of one that is not
+// stepped together, are stepped one by one. Returns the fault of the first state that has one.
 void step_groups(Function& f, IrValue n, std::uint64_t lanes, const WaysToStep&);
 
 }  // namespace rml::codegen

@@ -1,11 +1,11 @@
-// How many instructions a call takes.
+// Estimates how many instructions a call executes.
 #pragma once
 
 #include "lowering/llvm/module/ir_types.h"
 
 namespace rml::codegen {
 
-// … of a loop, at_once rounds take as long as one.
+// `at_once`: this many rounds of a loop count as one.
 double executed_instructions(const llvm::Function&, double at_once = 1);
 
 }  // namespace rml::codegen

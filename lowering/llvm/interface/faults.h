@@ -1,11 +1,11 @@
-// What a cycle of a program can do besides its rows.
+// Effects of a cycle besides its rows: faults and random draws.
 #pragma once
 
 #include "lowering/steps/steps.h"
 
 namespace rml::codegen {
 
-// Whether a cycle can end in a fault, and whether it draws random numbers: on the safe side.
+// True if a cycle may end in a fault, or may draw random numbers. Both are conservative.
 bool can_fault(const steps::Program&);
 bool draws(const steps::Program&);
 

@@ -1,4 +1,4 @@
-// Elements of several places, each in a lane.
+// Moves elements between separate states and a group, in which the same element of all lanes is adjacent.
 #pragma once
 
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace rml::codegen {
 
-// So many elements of a type, so many bytes each, one behind the other at the place of each lane; side by side, element
-// e of lane k is at e times the lanes, and k.
+// `count` elements of `type`, consecutive at the address of each lane. Side by side, element e of lane k is at index e
+// times the number of lanes, plus k.
 struct ElementsOfLanes {
   llvm::Type* type;
   std::uint64_t bytes;
   std::int64_t count;
-  std::vector<IrValue> own;  // places, a power of two
+  std::vector<IrValue> own;  // one address per lane; their number is a power of two
   IrValue side;
 };
 

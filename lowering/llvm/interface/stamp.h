@@ -1,4 +1,4 @@
-// The stamp of a C interface: which header goes with which object.
+// The stamp of a C interface: a symbol that links only if header and object were made together.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace rml::codegen {
 
-// NODE_state, which is without rml_header where no cycle can fault or draw.
+// The layout of NODE_state. It has no rml_header if no cycle can fault or draw random numbers.
 struct StateStruct {
   std::uint64_t size = 0;
-  std::vector<std::uint64_t> outputs;  // where NODE_advance leaves them
+  std::vector<std::uint64_t> outputs;  // offsets at which NODE_advance leaves the outputs
   std::uint64_t hash = 0;              // interface_hash
-  std::uint32_t lanes = 0;             // of NODE_group; 0: there is none
+  std::uint32_t lanes = 0;             // of NODE_group; 0: there are no groups
   std::uint64_t group_bytes = 0;
-  bool has_step_many = false;  // else it is the header's
+  bool has_step_many = false;  // the object defines NODE_step_many; else the header does
 };
 
-// Of all that callers and object must agree on: signature, sizes, where the state's parts lie.
+// A hash of everything on which callers and object must agree: signature, sizes, offsets of the state's parts.
 std::uint64_t interface_hash(const Emission&, const StateStruct&);
-// The second name of NODE_init, which holds the stamp; and NODE_init under it.
+// The second name of NODE_init, which contains the stamp; and NODE_init under it.
 std::string stamped_init(const std::string& name, std::uint64_t hash);
 void emit_stamped_init(Emission&, std::uint64_t hash);
 

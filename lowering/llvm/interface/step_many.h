@@ -1,11 +1,11 @@
-// NODE_step_many of a library with lanes: states that lie apart are stepped in vector lanes as well.
+// NODE_step_many of a library with lanes: steps separate states in vector lanes.
 //
-// Problem: the states of a group lie side by side, but whoever has each where he wants it has them apart. Method: what
-// a step looks at of so many states as there are lanes is laid side by side in a group of the function's own, which is
-// stepped as any other one, and laid back. Where lanes may not be stepped together, nothing is laid back, and each
-// state is stepped for itself; so are the last ones, which fill no group.
+// Problem: lanes need the states of a group side by side, but a caller that keeps states separately has each at its own
+// address. Method: the function copies the parts that a step reads, for as many states as there are lanes, into a group
+// of its own, steps the group and copies the results back. If the lanes may not be stepped together, nothing is copied
+// back and each state is stepped alone. The last states, which do not fill a group, are stepped alone as well.
 //
-// The rows of a run with keys, each of another one, are stepped so as well.
+// The rows of a run with keys, one per key, are stepped in the same way.
 #pragma once
 
 #include <vector>
@@ -18,16 +18,16 @@ namespace rml::codegen {
 
 struct StepInLanes {
   const WideStep& in;
-  llvm::Function& step;  // i32 of a state and ports
+  llvm::Function& step;  // returns i32, takes a state and ports
   const std::vector<InterfaceParameter>& ports;
   const std::vector<Piece>& pieces;
 };
 
-// i32 NODE_step_many.body(ptr states, i64 n, ptr ports…): the fault of the first that has one. Null where it would take
-// longer than to step them one by one, or much of the stack.
+// i32 NODE_step_many.body(ptr states, i64 n, ptr ports…): returns the fault of the first state that has one. Null if it
+// would be slower than separate steps, or would need much of the stack.
 llvm::Function* emit_step_many(Emission&, const StepInLanes&);
 
-// rml_program::together, or null likewise, and where a step looks at what is in no piece.
+// Emits rml_program::together. Null for the same reasons, and if a step reads a part of the state that is in no piece.
 llvm::Function* emit_step_together(Emission&, const StepInLanes&);
 
 }  // namespace rml::codegen

@@ -1,9 +1,9 @@
-// Branches on what differs between lanes become straight lines: both sides one behind the other, each for the lanes
-// that would take it.
+// Removes branches on conditions that differ between lanes: both sides run one after the other, each with a mask of the
+// lanes that take it.
 //
 //   if c { A } else { B }  C      =>      if any(c) { A for c }  if any(not c) { B for not c }  C
 //
-// What a side computes for the rest is chosen: a phi becomes a select. Loops stay, if all lanes do the same rounds.
+// A phi of both sides becomes a select. Loops remain; all lanes must do the same rounds.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -13,7 +13,7 @@
 
 namespace rml::codegen {
 
-// The lanes that a block is for: an i1 of the scalar form; none: all of them.
+// The mask of a block: an i1 of the scalar form that is true in the lanes that run the block; no entry: all lanes.
 using Masks = llvm::DenseMap<const llvm::BasicBlock*, llvm::Value*>;
 
 // Throws NoLanes.

@@ -1,4 +1,4 @@
-// What has no lanes, and where in the source.
+// An operation that cannot be done in lanes, and its place in the source.
 #pragma once
 
 #include <llvm/IR/Instruction.h>
@@ -8,7 +8,7 @@
 
 namespace rml::codegen {
 
-// Thrown by whoever makes lanes; emit() tells the user.
+// Thrown when lanes cannot be made; emit() reports it to the user.
 struct NoLanes {
   std::string what;
   llvm::DebugLoc at;

@@ -1,5 +1,5 @@
-// A step as lanes are made of it: one function of scalars, whose values are in registers as far as can be, and whose
-// checks are calls.
+// The scalar form of a step, from which lanes are made: one function on scalars, with values in registers as far as
+// possible, and with checks as calls.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -11,21 +11,22 @@
 
 namespace rml::codegen {
 
-// What a scalar form says of all lanes; calls of functions that are nowhere defined.
+// Questions and statements about all lanes, as calls of functions that have no definition.
 namespace lanes {
-// void (i1 bad): the lanes are not stepped together where one of them has it.
+// void (i1 bad): the lanes may not be stepped together if `bad` is true in one of them.
 llvm::Function* check(llvm::Module&);
-// i1 (i1 mask): whether any lane is in it.
+// i1 (i1 mask): true if the mask has any lane.
 llvm::Function* any(llvm::Module&);
 bool is_check(const llvm::Instruction&);
 bool is_any(const llvm::Instruction&);
-// Of a check that stands where a function was called that serves one state: its name; else empty.
+// The name of the function that serves one state only and whose call the check replaced; empty for other checks.
 std::string called_for_one(const llvm::CallInst&);
 }  // namespace lanes
 
-// A copy of a step's body (i32 of a state and ports) that returns 0 only: where the step raises a fault, or calls what
-// has an effect or knows where a state lies, there is a lanes::check. Of the `bytes` of a state no other cycle looks at
-// what lies behind the first `kept`: that is a variable. Throws NoLanes. The caller erases it.
+// Returns a copy of a step's body (i32 of a state and ports) that always returns 0. It has a lanes::check where the
+// step raises a fault, or calls a function that has an effect or depends on the address of a state. A state has `bytes`
+// bytes; other cycles read only the first `kept`, so the rest becomes a local variable. Throws NoLanes. The caller
+// erases the copy.
 llvm::Function* scalar_form(llvm::Function& step, std::uint64_t kept, std::uint64_t bytes, const Target&);
 
 }  // namespace rml::codegen

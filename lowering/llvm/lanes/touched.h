@@ -1,4 +1,4 @@
-// Which places of its state a scalar form looks at.
+// Finds the places of its state that a scalar form reads or writes.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -9,13 +9,13 @@
 
 namespace rml::codegen {
 
-// A constant distance from the state's beginning: what begins there, whatever is added to it, is read or written.
+// A constant offset from the state's beginning. Memory from there on, at some variable distance, is read or written.
 struct TouchedPlace {
   std::uint64_t offset;
   bool written;
 };
 
-// None: it is not known, as a place is computed in one with the state's beginning.
+// Nothing if the places are unknown, because an address is not computed from the state's beginning directly.
 std::optional<std::vector<TouchedPlace>> touched_places(const llvm::Function& scalar);
 
 }  // namespace rml::codegen

@@ -1,4 +1,4 @@
-// Which values of a scalar form differ between lanes.
+// Finds the values of a scalar form that differ between lanes.
 #pragma once
 
 #include <llvm/ADT/DenseSet.h>
@@ -6,16 +6,16 @@
 
 namespace rml::codegen {
 
-// What is read of a state, of a port or of a variable differs, and all that is computed of it. What depends on a branch
-// that differs is found once that is a choice (converge.h).
+// Values loaded from a state, a port or a variable differ, and all values computed from them. Values that depend on a
+// differing branch are found when the branch becomes a select (converge.h).
 class Varying {
  public:
   explicit Varying(const llvm::Function&);
 
   bool contains(const llvm::Value* v) const { return found_.contains(v); }
-  // This value differs, and all that is computed of it.
+  // Marks this value, and all values computed from it, as differing.
   void add(const llvm::Value&);
-  // Of a value that is about to be erased.
+  // Must be called before a value is erased.
   void forget(const llvm::Value& v) { found_.erase(&v); }
 
  private:

@@ -1,11 +1,11 @@
-// A step of several states at once: each scalar of the scalar form is a vector, a lane for each state.
+// A step of several states: each scalar of the scalar form becomes a vector, with a lane for each state.
 //
-// Problem: rows of lanes must be those of separate steps, to the bit, whatever a step consists of. Method: it is not
-// written anew. Every instruction of the step is done for all lanes, in the same order, and an order of sums or a fused
-// product is what it was. What is the same in all lanes, the rounds of loops, stays as it is.
+// Problem: the rows of lanes must equal those of separate steps, to the bit, for every step. Method: the step is not
+// generated anew. Every instruction of the step is done for all lanes, in the same order, so orders of sums and fused
+// products stay the same. Values that are equal in all lanes, such as the rounds of loops, stay scalar.
 //
-// Memory of the state lies as before with each element followed by those of the other lanes: what was at offset o is at
-// o times the lanes. The elements of a port lie a distance apart that is an argument.
+// The state keeps its layout, with each element followed by those of the other lanes: an element at offset o moves to o
+// times the number of lanes. The distance between the elements of a port is an argument.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -14,9 +14,9 @@
 
 namespace rml::codegen {
 
-// i1 NAME(ptr states, i64 distance, ptr ports…): of a scalar form (state, ports…), of which those that are no addresses
-// are read here. True: a lane has what it may not be stepped with others for (lanes::check); then ports may have been
-// written, and so may the states be. Throws NoLanes.
+// i1 NAME(ptr states, i64 distance, ptr ports…), from a scalar form (state, ports…). Ports that are not addresses are
+// loaded here. Returns true if a lane must not be stepped with the others (lanes::check); then the ports and the states
+// may have been written. Throws NoLanes.
 llvm::Function* widen(llvm::Function& scalar, const Masks& masks, unsigned lanes, const llvm::Twine& name);
 
 }  // namespace rml::codegen

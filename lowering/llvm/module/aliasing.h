@@ -1,24 +1,24 @@
-// Which loads of tensors may hand out the storage itself instead of a copy.
+// Decides which loads of tensors may use the storage itself instead of a copy, which values are computed in the place
+// where they are stored, and how long buffers live.
 //
-// `%4 := cell[0]` can be a pointer to the cell as long as nothing writes the cell while %4,
-// or a value that lies in the same tensor through copies, reshapes and indices, is still to be read:
+// `%4 := cell[0]` can be a pointer to the cell if nothing writes the cell before the last read of %4, or of a value
+// that shares its memory through copies, reshapes and indices:
 //
 //   %4 := cell[0]; %6 := add %4 %5; cell[0] := %6      no copy: the store comes last
 //   %4 := cell[0]; cell[0] := %5; cell[1] := %4        copied: %4 is read after the store
 //
-// And which values may be computed where they are stored:
+// A value may be computed where it is stored:
 //
 //   %4 := cell[0]; %6 := add %4 %5; cell[0] := %6      %6 is computed in the cell, element by element
 //   %6 := matmul %4 %5; output y := %6                 %6 is computed in the caller's memory
 //
-// And how long the memory of a value is needed: from its statement to the last one that reads it. Values whose
-// lifetimes are apart may share it.
+// The memory of a value lives from its statement to the last statement that reads it. Values with disjoint lifetimes
+// may share memory.
 //
-// Uses are ordered by one walk over the blocks of a region (a unit's instant, a pass); the
-// two sides of a branch count as one after the other, and a value from before a loop that
-// is used inside it is live to the loop's end: coarse, and on the safe side. An operand of
-// an inlined value is read where its user is computed. Statements that one loop may compute count as one for
-// lifetimes. Regions come one after the other.
+// Uses are ordered by one walk over the blocks of a region (a unit's instant, a sweep). The order is conservative: the
+// two sides of a branch count as one after the other, and a value from before a loop that is used inside it is live to
+// the loop's end. An operand of an inlined value is read where its user is computed. Statements that one loop may
+// compute count as one for lifetimes. Regions follow one another.
 #pragma once
 
 #include <optional>
@@ -34,27 +34,27 @@ class Aliasing {
  public:
   Aliasing(const steps::Program& program, const std::map<ValueId, steps::Window>& windows, const Target& target)
       : program_(program), windows_(windows), target_(target) {}
-  // One region: blocks that run once, in order, then one that is repeated (may be null).
+  // Adds a region: blocks that run once, in order, then one that is repeated (may be null).
   void add(std::initializer_list<const steps::Block*> once, const steps::Block* repeated);
-  // The statement is a LoadCell or LoadArray of a region.
+  // `load`: a LoadCell or LoadArray of a region.
   bool must_copy(const void* load) const { return copies_.contains(load); }
-  // Of the memory in which v is computed, in the last region that was added; all the time: not known.
+  // The lifetime of v's memory, within the last region that was added; unbounded if unknown.
   Lifetime lifetime(ValueId v) const {
     const auto at = lifetimes_.find(v.index);
     return at == lifetimes_.end() ? Lifetime{} : at->second;
   }
-  // Of memory that a statement needs only while it runs.
+  // The lifetime of memory that a statement needs only while it runs.
   Lifetime during(const steps::Statement& s) const {
     const auto at = running_.find(&s);
     return at == running_.end() ? Lifetime{} : at->second;
   }
   Lifetime whole_region() const { return {begin_, end_}; }
-  // The cell in which v is computed, if any.
+  // The cell in which v is computed; invalid if there is none.
   CellId home(ValueId v) const {
     const auto at = homes_.find(v.index);
     return at == homes_.end() ? CellId{} : at->second;
   }
-  // The output where it is, if any: it has no cell then.
+  // The output in whose memory v is computed, if any. Then v has no cell.
   std::optional<std::uint32_t> home_output(ValueId v) const {
     const auto at = output_homes_.find(v.index);
     return at == output_homes_.end() ? std::nullopt : std::optional(at->second);
@@ -76,21 +76,21 @@ class Aliasing {
   struct Computed {
     const steps::Block* block;
     std::size_t at;
-    bool in_place;  // where an operand lies
+    bool in_place;  // it shares memory with an operand
   };
   struct Region {
     std::size_t position, loop_begin = SIZE_MAX;
     std::unordered_map<std::uint32_t, std::size_t> defined, last_use;
-    std::unordered_map<std::uint32_t, std::size_t> first_use;                 // of inlined values
-    std::vector<std::pair<const steps::Statement*, std::size_t>> statements;  // and where they are
-    std::vector<std::pair<std::size_t, std::size_t>> runs;                    // first and last of each loop
-    std::unordered_map<std::uint64_t, std::vector<std::size_t>> writes;       // by place
-    std::vector<std::pair<ValueId, ValueId>> same;                            // (in what it lies, what)
+    std::unordered_map<std::uint32_t, std::size_t> first_use;                 // by inlined value
+    std::vector<std::pair<const steps::Statement*, std::size_t>> statements;  // with their positions
+    std::vector<std::pair<std::size_t, std::size_t>> runs;                    // first and last statement of each loop
+    std::unordered_map<std::uint64_t, std::vector<std::size_t>> writes;       // positions, by place
+    std::vector<std::pair<ValueId, ValueId>> same;  // (owner of the memory, value that shares it)
     std::vector<ValueId> used_from_before_loop;
     std::vector<Load> loads;
     std::vector<Store> stores;
     std::vector<std::pair<const steps::StoreOutput*, const steps::Block*>> outputs;
-    std::unordered_map<std::uint32_t, Computed> computed;  // in memory of their own
+    std::unordered_map<std::uint32_t, Computed> computed;  // values in memory of their own
   };
   void walk(Region&, const steps::Block&) const;
   bool inlined(ValueId v) const { return v.index < program_.inlined.size() && program_.inlined[v.index]; }
@@ -102,14 +102,14 @@ class Aliasing {
   bool reads_whole(ValueId v, ValueId user, const std::unordered_set<std::uint32_t>& same) const;
 
   const steps::Program& program_;
-  const std::map<ValueId, steps::Window>& windows_;  // these lie in their cells
+  const std::map<ValueId, steps::Window>& windows_;  // values computed in the cells of windows
   const Target& target_;
   std::unordered_set<const void*> copies_;
   std::unordered_map<std::uint32_t, CellId> homes_;
   std::unordered_map<std::uint32_t, std::uint32_t> output_homes_;
   std::unordered_map<std::uint32_t, Lifetime> lifetimes_;
   std::unordered_map<const steps::Statement*, Lifetime> running_;
-  std::size_t begin_ = 0, end_ = 0;  // of the last region
+  std::size_t begin_ = 0, end_ = 0;  // positions of the last region
 };
 
 }  // namespace rml::codegen

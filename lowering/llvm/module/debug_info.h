@@ -1,9 +1,8 @@
 // Debug information that leads from machine code to lines of .rml files.
 //
-// One compile unit; one subprogram per function that runs a unit's statements, named after
-// the unit; every instruction carries the place of the equation it computes, so debuggers
-// stop at .rml lines and profilers attribute time to them. Without optimisation the variables of the
-// source are there as well, under their paths.
+// The module has one compile unit, and one subprogram per function that runs a unit's statements, named after the unit.
+// Every instruction carries the place of the equation it computes, so debuggers stop at .rml lines and profilers
+// attribute time to them. Without optimisation, debuggers also see the variables of the source, under their paths.
 #pragma once
 
 #include <llvm/IR/DIBuilder.h>
@@ -23,10 +22,10 @@ class DebugInfo {
   // Attaches a subprogram to the function.
   llvm::DISubprogram* begin(llvm::Function&, const std::string& name, Span);
   llvm::DebugLoc location(llvm::DISubprogram*, Span);
-  // The line of a location, without what it begins with; none for what no user wrote.
+  // The line of a location, without any prefix. Nothing for generated locations.
   Span line(const llvm::DebugLoc&) const;
-  // Where a debugger finds a value of the source: in `storage`, or where that points to. Nothing once it is optimised,
-  // since no value stays where it is stored then.
+  // Tells the debugger that a value of the source is in `storage`, or at the address there. Does nothing with
+  // optimisation, because values then leave their storage.
   void variable(llvm::AllocaInst* storage, const Value&, bool by_pointer);
   void finish() { builder_.finalize(); }
 

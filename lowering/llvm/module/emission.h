@@ -1,5 +1,5 @@
-// What the emitters of one module share: the program, the module under construction, where
-// things lie in the state, constants, and the few functions that all of it calls.
+// The data that all emitters of one module share: the program, the module under construction, the layout of the state,
+// constants, and functions that all code calls.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -14,12 +14,12 @@
 
 namespace rml::codegen {
 
-// Program::value_sites and header.site of what has no place in the source.
+// The value of Program::value_sites and header.site for code without a place in the source.
 inline constexpr std::uint32_t no_site = UINT32_MAX;
 
-// How matrices that lie in a tensor, `distance` elements apart, are packed, one behind the other: `blocks` times
-// `inner` rows, whose first elements are `block` and `row` apart, of n elements, `column` apart, go into panels of
-// `widths` columns, each panel row by row; zeros where there is no column.
+// How matrices in a tensor are packed into panels. The matrices are `distance` elements apart. Each has `blocks` times
+// `inner` rows, whose first elements are `block` and `row` apart, and n columns, which are `column` apart. A panel has
+// `widths` columns and is stored row by row; missing columns are zeros.
 struct Panels {
   std::int64_t matrices = 1, distance = 0;
   std::int64_t blocks = 1, block = 0, inner = 1, row = 1;
@@ -32,12 +32,12 @@ class Function;
 
 class Emission {
  public:
-  // Writes the code of a value that is applied (operators/compute.h): also where a user finds an operand that was not
-  // computed yet.
+  // Emits the computation of an operator's or call's result (operators/compute.h). It also serves a user whose operand
+  // has not been computed yet.
   using Compute = void (*)(Function&, ValueId);
   Emission(const steps::Program&, const SourceMap&, const EmitOptions&, llvm::Module&,
            const std::pair<Target, Numeric>&, Compute);
-  // Of another program in the same module.
+  // For another program in the same module.
   Emission(const steps::Program&, const EmitOptions&, const Emission& outer);
 
   const steps::Program& program;
@@ -51,27 +51,27 @@ class Emission {
   const Numeric numeric;
   const Compute compute;
   const std::map<ValueId, steps::Window> windows;
-  const steps::Packs packs;  // none where there are no vectors
+  const steps::Packs packs;  // empty if the target has no vectors
   StateLayout layout;
   DebugInfo debug;
 
-  bool leads = false;  // functions are called between cycles, and leave the state as it is
+  bool leads = false;  // functions are called between cycles, and leave the state unchanged
 
   bool inlined(ValueId v) const { return v.index < program.inlined.size() && program.inlined[v.index]; }
   std::uint32_t site(ValueId v) const {
     return v.index < program.value_sites.size() ? program.value_sites[v.index] : no_site;
   }
-  // Whose value the cell is; null: it is none.
+  // The window that uses the cell; null if none does.
   const steps::Window* window_of(CellId cell) const { return cell_windows_.at(cell.index); }
   bool always_present(ValueId v) const { return core[v].clock == base_clock; }
-  // The values that a call defines: one per output, null ids where a result is not used.
+  // The values of a call's outputs, one per output; invalid ids for unused outputs.
   const std::vector<ValueId>& results(ValueId call) const { return results_.at(call.index); }
 
-  // Where time goes (rml_place): the number by which the header knows it, from 1.
+  // A place that profiles attribute time to (rml_place). The header refers to it by a number, from 1.
   struct Place {
     Span span;
-    ValueId value;     // valid: its equation
-    std::string text;  // otherwise
+    ValueId value;     // valid: the place is its equation
+    std::string text;  // otherwise: a name
   };
   std::uint32_t place_of(ValueId v);
   std::uint32_t new_place(Span, std::string text);
@@ -91,11 +91,11 @@ class Emission {
 
   // i32 raise(state, kind, site, cycle, value, bound): fills the header; returns the kind.
   llvm::Function* raise();
-  // ptr grow(state, old, old_bytes, new_bytes): through the header; null if refused.
+  // ptr grow(state, old, old_bytes, new_bytes): allocates through the header; null if refused.
   llvm::Function* grow();
-  // i64 grow_ring(state, ring, element_bytes): doubles a ring; bytes asked for if refused, else 0.
+  // i64 grow_ring(state, ring, element_bytes): doubles a ring; returns the refused bytes, or 0.
   llvm::Function* grow_ring();
-  // i64 grow_segment(state, records, capacity, sizes, n): doubles the arrays of a unit; likewise.
+  // i64 grow_segment(state, records, capacity, sizes, n): doubles the arrays of a unit; returns the same.
   llvm::Function* grow_segment();
 
   // i32 body(scratch, header, cycle, addresses of its inputs, then of its outputs): one round of an iteration
@@ -105,9 +105,9 @@ class Emission {
     llvm::Function* begin = nullptr;  // i32 begin(scratch), before the first round; null: nothing to do
     std::uint64_t scratch_bytes = 0;
   };
-  std::map<std::uint32_t, IterationBody> iteration_bodies;  // of externals, so far
+  std::map<std::uint32_t, IterationBody> iteration_bodies;  // by external, as far as they have been emitted
 
-  // Columns of a pack's panels, but for the last one.
+  // The columns of a pack's panels, except for the last panel.
   std::int64_t panel_width(const steps::Pack&) const;
   std::int64_t pack_elements(const steps::Pack&) const;
 

@@ -1,4 +1,4 @@
-// What is asked of code generation, and what it tells of the state. Without LLVM's headers.
+// Options of code generation, and the sizes of the state that it reports. This file includes no LLVM headers.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,27 @@
 
 namespace rml {
 
-// By which generated code calls an external function where rmlc links it: no function of C has such a name.
+// The name by which generated code calls an external function if rmlc links it. No C function has such a name.
 inline std::string external_symbol(const std::string& name) { return "rml_external." + name; }
 
 struct EmitOptions {
   TargetOptions target;
   bool with_main = false;
-  bool with_program = true;  // the rml_program table and what it needs
+  bool with_program = true;  // the rml_program table and its functions
   bool with_run = false;     // rml_program::run
   bool with_c_interface = false;
-  bool with_lanes = false;       // NODE_group_step of that interface
-  bool cells_apart = false;      // rml_program::apart: of a program of cells alone
+  bool with_lanes = false;  // NODE_group_step of that interface
+  bool cells_apart =
+      false;  // rml_program::apart: the cells may be apart from the state; only if the program keeps nothing but cells
   bool externals_apart = false;  // external functions are called as external_symbol(name)
   std::string program_name;      // prefix of the symbols; the node's name
 };
 
-// What an instance of the program takes, in bytes; segments and queues grow besides.
+// The memory of an instance of the program, in bytes. Segments and queues grow besides.
 struct MemoryUse {
-  std::uint64_t state = 0;    // allocated for it: all that follows, a header, and what aligns them
+  std::uint64_t state = 0;    // allocated for an instance: header, alignment and the two below
   std::uint64_t kept = 0;     // from cycle to cycle
-  std::uint64_t scratch = 0;  // shared by all that is computed, within a cycle
+  std::uint64_t scratch = 0;  // temporary, shared by all computations of a cycle
 };
 
 }  // namespace rml

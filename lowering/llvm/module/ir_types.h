@@ -1,8 +1,8 @@
-// How dtypes, tensors and the C ABI of rmlrt.h look in LLVM IR.
+// Maps dtypes, tensors and the C ABI of rmlrt.h to LLVM types.
 //
-// A Boolean is i1 in a register and a byte, 0 or 1, in memory; every other dtype is the same
-// in both. f16 and bf16, which are not computed with, are their 16 bits. The structs are those of rmlrt.h, field by
-// field, so that the target's own data layout places them as its C compiler does.
+// A Boolean is i1 in a register and a byte, 0 or 1, in memory; every other dtype is the same in both. f16 and bf16 are
+// not computed with and are represented by their 16 bits. The structs are those of rmlrt.h, field by field, so that the
+// target's data layout places them like its C compiler.
 #pragma once
 
 #include <llvm/IR/Constants.h>
@@ -13,14 +13,14 @@
 
 namespace rml::codegen {
 
-using IrValue = llvm::Value*;  // rml::Value is an equation, this is an instruction's result
+using IrValue = llvm::Value*;  // an instruction's result, whereas rml::Value is an equation
 
 llvm::Type* register_type(llvm::LLVMContext&, DType);
 llvm::Type* memory_type(llvm::LLVMContext&, DType);
 bool is_half(DType);  // f16, bf16
 // Element `index` in register form.
 llvm::Constant* element_constant(llvm::LLVMContext&, const Tensor&, std::int64_t index);
-// All elements as they lie in memory: an array of memory_type.
+// All elements in memory form: an array of memory_type.
 llvm::Constant* memory_constant(llvm::LLVMContext&, const Tensor&);
 bool all_zero(const Tensor&);
 bool uniform(const Tensor&);  // all elements have the same bits; at least one

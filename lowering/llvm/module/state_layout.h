@@ -1,14 +1,15 @@
-// Where everything lies in the state of a compiled program.
+// The layout of the state of a compiled program.
 //
 //   rml_header | cells | packs | output slots | parameter slots | queues | units | arrays | scratch
 //
-// Small cells come first and lie dense, largest elements first, so that a step function
-// touches few cache lines; tensors of more than Target::unrolled_elements elements are aligned to 64
-// bytes. All functions share the scratch, since none runs inside another while values of
-// both are live; and within a function, what is not needed at the same time. In a bare state
-// (the C interface of a straight program that needs no header) the cells come first:
-// offsets are the same, less `bias`. Where cells may lie apart from the state (rml_program::apart), those that may come
-// before all others, and without gaps, for there are as many of them as there are states.
+// Small cells come first, densely and with the largest elements first, so that a step function touches few cache lines.
+// Tensors of more than Target::unrolled_elements elements are aligned to 64 bytes. All functions share the scratch,
+// because no function runs while another one's scratch is live. Within a function, buffers with disjoint lifetimes
+// share it as well.
+//
+// In a bare state (the C interface of a straight program that needs no header) the cells come first: offsets are the
+// same, less `bias`. If cells may be apart from the state (rml_program::apart), these cells come before all others and
+// without gaps, because they exist once per state.
 #pragma once
 
 #include <llvm/IR/DataLayout.h>
@@ -21,33 +22,33 @@
 
 namespace rml::codegen {
 
-// A ring: data, capacity (a power of two, in elements), elements pushed so far, and for
-// each reader the number of elements it is done with. In a network: an rml_ring.
+// A ring: data, capacity (a power of two, in elements), elements pushed so far, and for each reader the number of
+// elements it is done with. In a network: an rml_ring.
 struct QueueLayout {
   std::uint64_t data, capacity, pushed, cursors;
-  std::uint64_t apart = 8;  // one cursor from the next
+  std::uint64_t apart = 8;  // bytes between two cursors
   std::uint64_t cursor(std::uint32_t reader) const { return cursors + apart * reader; }
 };
 struct UnitLayout {
   std::uint64_t cycle;     // instants so far; of units on base: the current cycle
   std::uint64_t length;    // of the current segment
-  std::uint64_t capacity;  // of every array of the unit, in elements
-  std::uint64_t start;     // cycle at which the segment began
+  std::uint64_t capacity;  // elements of every array of the unit
+  std::uint64_t start;     // the cycle at which the segment began
   std::uint64_t arrays;    // records {data, bytes}, one per array of the unit, in order
   std::vector<std::uint32_t> array_ids;
   // Networks only.
-  std::uint64_t header = 0;   // the task's own
-  std::uint64_t pending = 0;  // a byte: the segment is whole
+  std::uint64_t header = 0;   // the task's own header
+  std::uint64_t pending = 0;  // a byte: the segment is complete
 };
 
-// In positions of statements, both included; all the time: nothing known.
+// Positions of statements, both inclusive. The default is unbounded.
 struct Lifetime {
   std::size_t from = 0, to = SIZE_MAX;
 };
 
 struct StateLayout {
-  // loadable: there are slots through which parameters can be given. cells_apart: they may lie elsewhere.
-  // packs: the size of each.
+  // loadable: parameters have slots, through which values can be loaded. cells_apart: cells may be apart from the
+  // state. packs: the bytes of each.
   struct Asked {
     bool loadable, cells_apart;
     const std::map<ValueId, steps::Window>& windows;
@@ -56,31 +57,32 @@ struct StateLayout {
               const std::vector<std::uint64_t>& packs);
 
   std::uint64_t header_bytes = 0;
-  std::uint64_t bias = 0;                        // taken off every offset: header_bytes in a bare state, else 0
-  std::uint64_t apart = 0;                       // bytes from header_bytes on that may lie elsewhere
-  std::vector<std::uint64_t> cells;              // of a window: its rml_window, behind which it lies
-  std::vector<std::uint64_t> packs, pack_flags;  // a byte each: 0 unless it is like its cell
+  std::uint64_t bias = 0;                        // subtracted from every offset: header_bytes in a bare state, else 0
+  std::uint64_t apart = 0;                       // bytes from header_bytes on that may be apart from the state
+  std::vector<std::uint64_t> cells;              // offsets; a window is preceded by its rml_window
+  std::vector<std::uint64_t> packs, pack_flags;  // offsets; a flag is a byte that is 0 unless the pack equals its cell
   std::vector<std::uint64_t> output_values, output_flags;  // straight programs
-  std::vector<std::uint64_t> slots;                        // by Program::parameters; none if not loadable
+  std::vector<std::uint64_t> slots;                        // by Program::parameters; empty if not loadable
   std::vector<QueueLayout> queues;
   std::vector<UnitLayout> units;
-  std::vector<std::uint64_t> arrays;                 // the record of each array
-  static constexpr std::uint64_t record_bytes = 16;  // of {data, bytes}
-  std::uint64_t fixed_bytes = 0;                     // all of the above: what init sets
+  std::vector<std::uint64_t> arrays;                 // offset of each array's record
+  static constexpr std::uint64_t record_bytes = 16;  // size of {data, bytes}
+  std::uint64_t fixed_bytes = 0;                     // end of all of the above: the bytes that init sets
 
   bool is_apart(std::uint64_t offset) const { return offset >= header_bytes && offset - header_bytes < apart; }
 
-  // What runs beside others has its own scratch: all functions from here on share what lies behind that of the others.
+  // Starts the scratch of a task. Tasks run concurrently, so functions from here on share scratch after that of all
+  // earlier tasks.
   void begin_task() { scratch_begin_ = (end_ + 63) / 64 * 64; }
-  // Of the function that is being emitted.
+  // Scratch of the function that is being emitted.
   void begin_function() { taken_.clear(); }
   std::uint64_t scratch(std::uint64_t bytes, Lifetime);
-  std::uint64_t scratch_behind_all(std::uint64_t bytes);  // that any function has taken
-  // … and that any function of a program over the same state has.
+  std::uint64_t scratch_behind_all(std::uint64_t bytes);  // after the scratch of all functions so far
+  // Extends the state to the scratch of a program over the same state.
   void cover(const StateLayout& other) { end_ = std::max(end_, other.end_); }
   MemoryUse memory_use() const { return {state_bytes(), fixed_bytes - header_bytes, end_ - fixed_bytes}; }
   std::uint64_t state_bytes() const { return (end_ + 7) / 8 * 8 - bias; }
-  // Of NODE_state: outputs are the caller's, so without scratch the cells are all.
+  // The size of NODE_state. Outputs are stored by the caller, so without scratch the state consists of its cells.
   std::uint64_t step_bytes() const { return end_ == fixed_bytes ? cells_end_ - bias : state_bytes(); }
   static constexpr std::uint64_t state_align = 64;
 

@@ -1,4 +1,4 @@
-// What comes from outside the equations.
+// Calls of functions outside the generated code: external nodes and kernels of the runtime.
 #pragma once
 
 #include "lowering/llvm/function/function.h"
@@ -7,7 +7,7 @@ namespace rml::codegen {
 
 void emit_call(Function&, ValueId, const core::Call&);  // an external node
 void emit_random(Function&, ValueId, const core::Apply&);
-void emit_kernel(Function&, ValueId, const core::Apply&);  // of the runtime
+void emit_kernel(Function&, ValueId, const core::Apply&);  // calls the runtime
 void emit_parameter(Function&, ValueId, ValueId init);
 
 }  // namespace rml::codegen

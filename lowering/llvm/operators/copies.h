@@ -7,7 +7,7 @@ namespace rml::codegen {
 
 void copy_strided(Function&, const Shape&, DType, IrValue to, IrValue to_offset, const Strides& to_strides,
                   ValueId from, IrValue from_offset, const Strides& from_strides);
-// Copies x, or computes it if it is inlined, to where it begins in v.
+// Copies x into v, where its elements begin at `begin`; computes it there if it is inlined.
 void copy_into(Function&, ValueId v, IrValue to, std::int64_t begin, const Strides& to_strides, ValueId x);
 
 }  // namespace rml::codegen

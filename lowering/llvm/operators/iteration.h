@@ -1,4 +1,4 @@
-// `map`, `fold` and `scan`.
+// Emits `map`, `fold` and `scan`.
 #pragma once
 
 #include "lowering/llvm/function/function.h"

@@ -1,4 +1,4 @@
-// Operators that are lists of strided copies (semantics/operators/moves.h).
+// Emits operators that are lists of strided copies (semantics/operators/moves.h).
 #pragma once
 
 #include "lowering/llvm/function/function.h"

@@ -1,4 +1,4 @@
-// Operators that move elements: strided copies between dense tensors.
+// Emits operators that move elements, as strided copies between dense tensors.
 #pragma once
 
 #include "lowering/llvm/function/function.h"

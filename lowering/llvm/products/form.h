@@ -1,4 +1,4 @@
-// Which loops compute a product: by its extents, its strides and the target's vectors alone.
+// Chooses the loops of a product, by its extents, its strides and the target's vectors alone.
 #pragma once
 
 #include "lowering/llvm/products/product.h"
@@ -6,13 +6,13 @@
 namespace rml::codegen {
 
 enum class ProductForm : std::uint8_t {
-  nothing,       // no terms: zeros
-  constant,      // the vector by a constant matrix, which the compiler lays out in panels
+  nothing,       // no terms: the result is zeros
+  constant,      // the vector by a constant matrix, which the compiler stores in panels
   dots,          // inner products of the rows of A with B, a single column (dots.h)
-  row,           // of a single column: as a row, the vector by the matrix as it lies, in tiles
+  row,           // a single column, computed as a row: the vector by the matrix in place, in tiles
   dots_of_rows,  // inner products of the columns of B with each row of A
   gemm,          // many rows: panels of B (gemm.h)
-  tiles,         // a few rows: B is read where it lies (tile.h)
+  tiles,         // a few rows: B is read in place (tile.h)
 };
 
 ProductForm form_of(const Product&, const Target&, const Numeric&);

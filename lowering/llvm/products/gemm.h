@@ -6,9 +6,10 @@
 namespace rml::codegen {
 
 void emit_gemm(Function&, const Product&, const Sink&);
-// To `to`, where the sums of blocks wait: any extents may be known only while running.
+// Writes the product to `to`, which also holds the partial sums between blocks. Extents may be known at run time only.
 void gemm_into(Function&, const Product&, IrValue to);
-// Added to what is at `to`; of many terms the sum is made first, at `sums`, so that small ones are not lost one by one.
+// Adds the product to the matrix at `to`. If there are many terms they are summed at `sums` first, so that small terms
+// are not lost one by one.
 void gemm_onto(Function&, const Product&, IrValue sums, IrValue to);
 
 }  // namespace rml::codegen

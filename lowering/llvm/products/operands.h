@@ -5,15 +5,16 @@
 
 namespace rml::codegen {
 
-struct Matrix {  // an operand: its last two axes' strides
+struct Matrix {  // an operand: the strides of its last two axes
   ValueId value;
   Shape shape;
   std::int64_t row, column;
 };
 
-// It is computed, if need be; of one that is transposed only here (`transposable`: and may be read so) what it is of.
+// Computes the operand, if necessary. If it is only transposed here, and `transposable` allows strided reads, the
+// matrix is the operand of the transposition.
 Matrix matrix_of(Function&, ValueId, bool transposable);
-// Of two matrices, the last axes of the operands of v; they get their missing axes. Addresses are not set.
+// The product of two matrices, the last axes of v's operands. Missing axes are added to a and b. Addresses are not set.
 Product product_of(const Function&, ValueId v, Matrix& a, Matrix& b);
 
 }  // namespace rml::codegen

@@ -1,4 +1,4 @@
-// Products of a matrix that stands still.
+// Products of a matrix that rarely changes and has a pack.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,12 @@ namespace rml::codegen {
 
 struct PackedTerm {
   Product product;
-  std::size_t pack;  // in Emission::packs
+  std::size_t pack;  // index in Emission::packs
 };
-// The product that v is.
+// Describes the product v.
 PackedTerm packed_term(Function&, ValueId v);
-// The sum of products, of as many rows and columns each, where all packed matrices lie in their cells.
+// Computes the sum of products of equal numbers of rows and columns if all packed matrices are in their cells; else
+// emits `otherwise`.
 void packed_sum(Function&, std::vector<PackedTerm>, const Sink&, const std::function<void()>& otherwise);
 
 }  // namespace rml::codegen

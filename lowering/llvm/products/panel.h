@@ -1,11 +1,11 @@
-// Panels: columns of B, copied so that a tile reads them from one end to the other.
+// Panels: columns of B, copied so that a tile reads them sequentially.
 #pragma once
 
 #include "lowering/llvm/products/product.h"
 
 namespace rml::codegen {
 
-// pack[k][j] = b[k, column + j] for all k; columns beyond those there are zero.
+// pack[k][j] = b[k, column + j] for all k; missing columns are zero.
 void fill_panel(Function&, const Product&, IrValue pack, IrValue column, std::int64_t columns, std::int64_t width);
 
 }  // namespace rml::codegen

@@ -11,30 +11,30 @@
 
 namespace rml::codegen {
 
-struct Panel {  // some columns of B: element (k, j) lies at k * inner_stride + (column + j) * column_stride
+struct Panel {  // some columns of B: element (k, j) is at k * inner_stride + (column + j) * column_stride
   IrValue data = nullptr, column = nullptr;
   std::int64_t inner_stride = 0, column_stride = 0;
-  std::int64_t columns = 0, width = 0;  // those there are, and those computed
-  IrValue column_of_c = nullptr;        // where it is not `column`
+  std::int64_t columns = 0, width = 0;  // available columns, and computed columns
+  IrValue column_of_c = nullptr;        // the column in C, if it is not `column`
 };
 
-// More terms of the same sums.
+// Further terms of the same sums.
 using Terms = std::vector<std::pair<const Product*, Panel>>;
 
-// Sums of `height` rows from `row` on, over the panel's columns.
+// Computes the sums of `height` rows from `row` on, over the panel's columns.
 void emit_tile(Function&, const Product&, const Panel&, IrValue row, std::int64_t height, const Sink&,
                const Terms& more = {});
 
 // Calls body(first, size) for the tiles of an extent; the last one may be smaller.
 void each_tile(Function&, const Rounds&, std::int64_t extent, std::int64_t size,
                const std::function<void(IrValue, std::int64_t)>& body);
-// … of the rows of C.
+// The same for the rows of C.
 void each_row_tile(Function&, const Product&, std::int64_t size,
                    const std::function<void(IrValue, std::int64_t)>& body);
 
-// Columns of a tile of a product that reads B where it lies.
+// Columns of a tile of a product that reads B in place.
 std::int64_t widest_tile(const Target&, const Product&);
-// A few rows: B is read where it lies.
+// Computes a few rows; B is read in place.
 void emit_tiles(Function&, const Product&, const Sink&);
 
 }  // namespace rml::codegen

@@ -1,4 +1,4 @@
-// How the functions of a program are called: by which names, and with what.
+// Names and arguments of a program's functions, as callers use them.
 #pragma once
 
 #include <vector>
@@ -10,14 +10,14 @@ namespace rml::codegen {
 
 Span program_span(const Emission&);
 std::string program_symbol(const Emission&, const char* what);
-// Of the arrays that push and pop are given: an address, and a flag, i1.
+// The address, and the flag (i1), at an index of the arrays that push and pop receive.
 IrValue caller_pointer(Function&, IrValue pointers, std::size_t index);
 IrValue caller_flag(Function&, IrValue flags, std::size_t index);
-// What `run` and `together` are given of each parameter, of all rows: behind two others, addresses of arrays of inputs,
-// of their flags, of outputs, of theirs.
+// The arguments of `run` and `together` for each parameter. After two other arguments come arrays of addresses: of
+// inputs, of their flags, of outputs, of their flags. Each address is that of all rows.
 std::vector<IrValue> caller_arrays(llvm::IRBuilder<>&, const Emission&, llvm::Function&,
                                    const std::vector<c99::InterfaceParameter>&);
-// Puts input k, as it is handed in, into its queues.
+// Puts input k into its queues.
 void enqueue(Function&, std::size_t k, IrValue pointers, IrValue flags);
 // Hands out a row whose operands have been popped.
 void emit_row(Function&, IrValue out, IrValue present);

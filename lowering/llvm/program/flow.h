@@ -5,7 +5,8 @@
 
 namespace rml::codegen {
 
-// How counts hang together, with the rows of memories from which queues and units stand.
+// Which units push to and pop from which queues. Rows of memories from `first_queue` and `first_unit` on describe the
+// queues and units.
 llvm::Constant* emit_flow(Emission&, std::uint32_t first_queue, std::uint32_t first_unit);
 
 }  // namespace rml::codegen

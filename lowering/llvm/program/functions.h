@@ -1,4 +1,4 @@
-// The functions behind the rml_program table.
+// The functions that the rml_program table points to.
 #pragma once
 
 #include "lowering/llvm/module/ir_types.h"
@@ -7,11 +7,12 @@ namespace rml::codegen {
 
 struct ProgramFunctions {
   llvm::Function *init = nullptr, *push = nullptr, *finish = nullptr, *pop = nullptr, *destroy = nullptr;
-  llvm::Constant* run = nullptr;       // a function: many cycles at once, where that is asked for and cheaper
-  llvm::Constant* lead = nullptr;      // a function, where outputs may be known before the inputs of a cycle
-  llvm::Constant* network = nullptr;   // its table, of a network
-  llvm::Constant* demand = nullptr;    // … of what runs on demand
-  llvm::Constant* together = nullptr;  // a function: a cycle of so many instances, where their cells lie apart
+  llvm::Constant* run = nullptr;      // a function that runs many cycles; only if requested and faster
+  llvm::Constant* lead = nullptr;     // a function; only if outputs may be known before the inputs of a cycle
+  llvm::Constant* network = nullptr;  // the table of the network, if the program is one
+  llvm::Constant* demand = nullptr;   // the table of equations, if the program runs on demand
+  llvm::Constant* together =
+      nullptr;  // a function that runs a cycle of many instances; only if their cells are apart from the state
   std::uint64_t lanes = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a program hands out before its inputs are there.
+// Hands out the outputs that a program knows before its inputs arrive.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,10 @@
 
 namespace rml::codegen {
 
-// rml_program::lead; null: nothing leads.
+// Emits rml_program::lead; null if no output leads.
 llvm::Function* emit_lead(Emission&);
-// What computes these outputs: i32 NAME(state, …), a fault. Told by `place_outputs` where they go.
+// Emits i32 NAME(state, …), which computes these outputs and returns a fault. `place_outputs` sets where they are
+// written.
 llvm::Function* emit_leading_cycle(Emission&, const llvm::Twine& name, llvm::ArrayRef<llvm::Type*> types,
                                    const std::function<void(Function&, llvm::Function*)>& place_outputs);
 

@@ -1,4 +1,4 @@
-// Networks of tasks.
+// Emits networks of tasks.
 #pragma once
 
 #include "lowering/llvm/module/emission.h"
@@ -6,7 +6,7 @@
 
 namespace rml::codegen {
 
-// push, pop and the table.
+// Emits push, pop and the table.
 void emit_network(Emission&, ProgramFunctions&);
 
 }  // namespace rml::codegen

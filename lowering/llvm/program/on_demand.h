@@ -1,4 +1,4 @@
-// Programs that run on demand.
+// Emits programs that run on demand.
 #pragma once
 
 #include "lowering/llvm/module/emission.h"
@@ -6,7 +6,7 @@
 
 namespace rml::codegen {
 
-// All functions of a program that has no schedule.
+// Emits all functions of a program that has no schedule.
 ProgramFunctions emit_on_demand(Emission&);
 
 }  // namespace rml::codegen

@@ -1,4 +1,4 @@
-// The functions of a program (rmlrt.h).
+// Emits the functions of a program (rmlrt.h).
 #pragma once
 
 #include "lowering/llvm/module/emission.h"
@@ -6,7 +6,7 @@
 
 namespace rml::codegen {
 
-// All functions behind the table, with internal linkage.
+// Emits all functions that the table points to, with internal linkage.
 ProgramFunctions emit_program(Emission&);
 
 }  // namespace rml::codegen

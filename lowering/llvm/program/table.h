@@ -1,4 +1,4 @@
-// The rml_program table.
+// Emits the rml_program table.
 #pragma once
 
 #include "lowering/llvm/module/emission.h"
@@ -6,9 +6,9 @@
 
 namespace rml::codegen {
 
-// NODE_program, exported; once everything that uses scratch has been emitted.
+// Emits NODE_program, exported. Must be called after all code that uses scratch was emitted.
 void emit_table(Emission&, const ProgramFunctions&);
-// int main(int, char**).
+// Emits int main(int, char**).
 void emit_main(Emission&);
 
 }  // namespace rml::codegen

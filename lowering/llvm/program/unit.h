@@ -1,4 +1,4 @@
-// The functions of a unit of a program that is not straight.
+// Emits the functions of a unit of a program that is not straight.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@ namespace rml::codegen {
 
 struct UnitFunctions {
   // i32 instant(state, addresses of the inputs; in a network only the state): consumes one instant, which must be
-  // ready; 0 or a fault.
+  // ready; returns 0 or a fault.
   llvm::Function* instant = nullptr;
-  // Networks, segmented units: i32 end(state), the passes over a segment that is whole.
+  // For segmented units of a network: i32 end(state), which runs the sweeps over a complete segment.
   llvm::Function* end = nullptr;
   bool can_fail = false;
 };
 UnitFunctions emit_unit(Emission&, std::uint32_t unit);
 
-// Also what is in branches.
+// Includes statements in branches.
 void for_each_cell(const steps::Block&, const std::function<void(CellId)>&);
 
 }  // namespace rml::codegen

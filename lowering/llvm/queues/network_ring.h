@@ -1,4 +1,4 @@
-// Rings of a network (rml_ring): what one task writes and another reads at the same time.
+// Rings of a network (rml_ring): one task writes elements while another reads them.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,10 @@
 
 namespace rml::codegen {
 
-void release(Function&, IrValue, std::uint64_t offset);  // stores; who acquires it sees what was stored before
+void release(Function&, IrValue,
+             std::uint64_t offset);  // stores; a thread that acquires the value sees all stores before
 IrValue acquire(Function&, std::uint64_t offset);
-IrValue network_element(Function&, QueueId, IrValue number);  // its address
+IrValue network_element(Function&, QueueId, IrValue number);  // the address of the element
 IrValue network_key(Function&, QueueId, IrValue number);
 void network_push(Function&, QueueId, const std::function<void(IrValue)>& write);
 

@@ -1,4 +1,4 @@
-// Operands of units: whether they are there, and taking them.
+// Operands of units: tests whether they have arrived, and takes them from their queues.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,16 @@
 
 namespace rml::codegen {
 
-// Branches to `absent` unless all conditions hold; goes on in a new block where they do.
+// Branches to `absent` unless all conditions hold; continues in a new block if they do.
 void require(Function&, const std::vector<std::pair<ValueId, bool>>& when, llvm::BasicBlock* absent,
              const std::function<IrValue(ValueId)>& value_of);
-// i1: every operand that is present has an element waiting.
+// i1: every present operand has an element waiting.
 IrValue is_ready(Function&, const std::vector<steps::Operand>&);
-// Those that are belated, or those that are not.
+// Pops the belated operands, or all others.
 void pop_operands(Function&, const std::vector<steps::Operand>&, bool belated = false);
 
-// Networks: returns what is missing, if anything is; the greatest key goes to `key`.
+// Networks: if an operand is missing, the function returns the number of its queue + 1. Stores the greatest key of the
+// operands in `key`.
 void leave_unless_ready(Function&, const std::vector<steps::Operand>&, IrValue key);
 void leave_unless_waiting(Function&, QueueId, std::uint32_t reader, IrValue key);
 void advance_operands(Function&, const std::vector<steps::Operand>&);

@@ -1,5 +1,5 @@
-// Arithmetic on scalars, and on vectors of them: what is more than one of LLVM's instructions, or another one for
-// floats.
+// Arithmetic on scalars and on vectors of them, where an operation needs several LLVM instructions, or different ones
+// for floats and integers.
 #pragma once
 
 #include <string_view>
@@ -13,12 +13,12 @@ IrValue add(Function&, DType, IrValue a, IrValue b);
 IrValue multiply(Function&, DType, IrValue a, IrValue b);
 // a b + sum; contracted, unless strict_math forbids it.
 IrValue multiply_add(Function&, DType, IrValue a, IrValue b, IrValue sum);
-// Of integers: checked, a fault of v.
+// Division of integers is checked: division by zero is a fault of v.
 IrValue division(Function&, bool remainder, DType, ValueId v, IrValue a, IrValue b);
 IrValue integer_power(Function&, DType, IrValue a, IrValue b);
 IrValue comparison(Function&, ScalarOp, DType, IrValue a, IrValue b);
 IrValue convert(Function&, DType to, DType from, IrValue);
-// A function of the C library, called as it is.
+// Calls a function of the C library.
 IrValue library(Function&, std::string_view name, DType, const std::vector<IrValue>& operands);
 
 }  // namespace rml::codegen

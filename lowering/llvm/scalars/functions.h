@@ -1,5 +1,5 @@
-// exp, log, tanh, … as instructions without calls or branches, so that loops over tensors are
-// vectorised; see functions.cc. Where size comes first a function's instructions are there once, and called.
+// Emits exp, log, tanh, … as instructions without calls or branches, so that LLVM vectorises loops over tensors; see
+// functions.cc. If short code is preferred, each function is emitted once and called.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -12,11 +12,11 @@
 
 namespace rml::codegen {
 
-// Of a float or a double, a row of Effort::elementary or Effort::circular.
+// Takes a float or a double, and a row of Effort::elementary or Effort::circular.
 IrValue expand(llvm::IRBuilder<>&, const OperatorInfo&, IrValue x, const Target&, const Numeric&);
 
-// The C library's function of that name for floats or doubles. To be called with nobuiltin, so that
-// results are those of the reference engine.
+// Declares the C library's function of that name for floats or doubles. Calls to it need `nobuiltin`, so that results
+// are those of the reference engine.
 llvm::FunctionCallee c_function(llvm::Module&, const std::string& name, llvm::Type*, unsigned operands);
 
 }  // namespace rml::codegen

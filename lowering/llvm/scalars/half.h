@@ -5,7 +5,7 @@
 
 namespace rml::codegen {
 
-IrValue from_half(llvm::IRBuilder<>&, DType from, IrValue);  // as f32
+IrValue from_half(llvm::IRBuilder<>&, DType from, IrValue);  // to f32
 IrValue to_half(llvm::IRBuilder<>&, DType to, DType from, IrValue);
 
 }  // namespace rml::codegen

@@ -1,4 +1,4 @@
-// What an elementwise operator computes of one element.
+// Applies an elementwise operator to one element.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace rml::codegen {
 
-// Floats that are in registers what they are in memory.
+// True for floats that have the same form in registers and in memory.
 inline bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 
-// v applied to these operands, elements or, where the operator works on them, vectors of elements.
+// v's operator applied to these operands: elements or, if the operator supports them, vectors of elements.
 IrValue scalar_operation(Function&, ValueId v, const std::vector<IrValue>& operands);
 
 }  // namespace rml::codegen

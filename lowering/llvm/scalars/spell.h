@@ -1,4 +1,4 @@
-// Bodies of scalar operations (semantics/operators/spelling.h) as instructions.
+// Writes the bodies of scalar operations (semantics/operators/spelling.h) as instructions.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace rml::codegen {
 
-// Of v, whose operands are of this type, elements or vectors of them.
+// Spells v's body. The operands are elements of this type, or vectors of them.
 IrValue spell(Function&, scalar::Term (*body)(std::span<const scalar::Term>), DType, ValueId v,
               const std::vector<IrValue>& operands);
 IrValue extremum(Function&, bool maximum, DType, IrValue a, IrValue b);

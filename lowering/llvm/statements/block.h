@@ -1,4 +1,4 @@
-// Blocks of statements.
+// Emits blocks of statements.
 #pragma once
 
 #include "lowering/llvm/function/function.h"

@@ -1,4 +1,4 @@
-// Branches.
+// Emits branches.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace rml::codegen {
 
-// `emit_block` writes a side that stands behind a jump.
+// `emit_block` emits a side that is executed conditionally.
 void emit_branch(Function&, const steps::Branch&, const std::function<void(const steps::Block&)>& emit_block);
 
 }  // namespace rml::codegen

@@ -1,4 +1,4 @@
-// What a state holds at first.
+// Sets the initial contents of a state.
 #pragma once
 
 #include "lowering/llvm/function/function.h"
@@ -7,7 +7,7 @@ namespace rml::codegen {
 
 // Stores a cell's initial value at `place`.
 void set_initial(Function&, const steps::CellInfo&, IrValue place);
-// Cells, cursors and counters as at the first cycle; leaves the buffers of rings and segments.
+// Sets cells, cursors and counters to their values at the first cycle; keeps the buffers of rings and segments.
 void emit_initial_values(Function&);
 
 }  // namespace rml::codegen

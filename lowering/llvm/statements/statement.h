@@ -1,11 +1,11 @@
-// Statements that hold no others, each form by itself (lowering/steps/steps.h says what each means).
+// Emits simple statements, one function for each form (lowering/steps/steps.h says what each means).
 #pragma once
 
 #include "lowering/llvm/function/function.h"
 
 namespace rml::codegen {
 
-// What is emitted from here on is of v: places in the source, and in the header.
+// Code that follows belongs to v: sets the places in the source and in the header.
 void begin_statement(Function&, ValueId v);
 
 void emit(Function&, const steps::Compute&);

@@ -1,11 +1,11 @@
-// One cycle of a straight program.
+// Emits one cycle of a straight program.
 #pragma once
 
 #include "lowering/llvm/function/function.h"
 
 namespace rml::codegen {
 
-// Absent outputs, the block. Ports are set.
+// Marks absent outputs and emits the block. Ports must be set.
 void emit_straight(Function&);
 
 }  // namespace rml::codegen

@@ -1,4 +1,4 @@
-// What LLVM's passes ask of a module, known to each other.
+// The analysis managers that LLVM's passes need for a module, registered with each other.
 #pragma once
 
 #include <llvm/Passes/PassBuilder.h>

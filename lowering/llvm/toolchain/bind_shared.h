@@ -1,8 +1,8 @@
-// External functions of shared libraries, in a program that is a file. Without LLVM's headers.
+// Binds external functions of shared libraries in a program that is a file. This file includes no LLVM headers.
 //
-// The module gets a function for each of them, which goes on where the library's lies, and one that runs before main
-// and opens the libraries as `rmlc run` does: each for itself. So a library takes no function's place that the program
-// calls.
+// The module gets a function for each of them, which jumps to the library's function, and one that runs before main and
+// opens the libraries like `rmlc run`, each in a scope of its own. So no library can replace a function that the
+// program calls.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct SharedFunction {
   std::string symbol, library;
 };
 
-// After all of them has been emitted; the module calls external functions as external_symbol(symbol).
+// Must be called after all code was emitted. The module calls external functions as external_symbol(symbol).
 void bind_shared(CompiledModule&, const std::vector<SharedFunction>& functions);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// Choices between floats, in the form of which x86 has blends.
+// Rewrites selects between floats into the form of x86 blends.
 #pragma once
 
 namespace llvm {
@@ -7,7 +7,7 @@ class Module;
 
 namespace rml::codegen {
 
-// After all else: what it makes, LLVM's passes would undo.
+// Must run last, because LLVM's passes would undo the rewriting.
 void make_blends(llvm::Module&);
 
 }  // namespace rml::codegen

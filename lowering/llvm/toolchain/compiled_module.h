@@ -1,4 +1,4 @@
-// A module of LLVM's that has been compiled, as others see it; LLVM's own headers are in module_state.h.
+// A compiled LLVM module, without LLVM's headers; its members are in module_state.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Programs in memory for debuggers: gdb is told where they lie and finds lines and variables in them.
+// Registers code in memory with gdb, so that it finds lines and variables.
 #pragma once
 
 namespace llvm::orc {
@@ -7,7 +7,7 @@ class LLJIT;
 
 namespace rml {
 
-// To be called before any code is added.
+// Must be called before any code is added.
 void show_to_debuggers(llvm::orc::LLJIT&);
 
 }  // namespace rml

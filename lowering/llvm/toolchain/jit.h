@@ -1,4 +1,4 @@
-// Compilation in memory. Without LLVM's headers.
+// Compilation in memory. This file includes no LLVM headers.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 
 namespace rml {
 
-// Finds the function of a name; null: there is none.
+// Finds a function by name; null if there is none.
 using FindFunction = std::function<void*(const std::string& name)>;
 
-// What code in memory is linked with: an object or an archive, or else what finds functions in memory.
+// Something that code in memory is linked with: an object or archive, or a callback that finds functions in memory.
 struct Linked {
   std::string file;
   FindFunction find = nullptr;
@@ -25,15 +25,14 @@ struct FoundExternal {
   void* address = nullptr;  // null: an object or an archive defines it
 };
 
-// External functions, and what they are linked with: the code that calls them sees nothing else of it.
+// External functions and the files that they are linked with. The calling code sees nothing else of these files.
 struct LinkedExternals {
   std::vector<FoundExternal> functions;
   std::vector<Linked> links;
 };
 
-// Compiles in memory (ORC) and returns the address of a symbol, e.g. NODE_program; the code lives as long as the Jit.
-// What it calls is looked for in the order of the list, and nowhere else; an external function among the externals
-// alone.
+// Compiles in memory (ORC) and returns the address of a symbol, e.g. NODE_program. The code lives as long as the Jit.
+// Its references are resolved in the order of the list, and nowhere else; external functions only among the externals.
 class Jit {
  public:
   static std::unique_ptr<Jit> create(std::unique_ptr<CompiledModule>, std::vector<Linked>, std::string& error,

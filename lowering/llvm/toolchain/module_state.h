@@ -1,5 +1,5 @@
-// What a CompiledModule owns, and what is done with it. Members are destroyed in reverse: the module before its
-// context.
+// The members of a CompiledModule, and the functions on them. Members are destroyed in reverse order: the module before
+// its context.
 #pragma once
 
 #include <llvm/IR/LLVMContext.h>
@@ -18,20 +18,20 @@ struct CompiledModule::State {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::unique_ptr<llvm::Module> module;
   TargetOptions target;
-  std::string program;  // symbol of the table, if there is one
+  std::string program;  // symbol of the rml_program table, if there is one
   MemoryUse memory;
 };
 
 namespace codegen {
 
-// Null and an error for a triple or processor that LLVM does not know.
+// Returns null, and an error, for a triple or processor that LLVM does not know.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions&, std::string& error);
-// Whether vectors that are written here are of twice the bits that LLVM prefers.
+// True if generated code uses vectors of twice the bits that LLVM prefers.
 bool has_wider_vectors(const llvm::TargetMachine&);
-// The pipeline of the optimisation level; the error text is the verifier's.
+// Optimises with the pipeline of the optimisation level. verify_module returns the verifier's error text.
 std::string verify_module(const llvm::Module&);
 void optimize(llvm::Module&, llvm::TargetMachine&, const TargetOptions&);
-// With what LLVM knows of the processor.
+// The target and the numeric rules, completed with LLVM's knowledge of the processor.
 std::pair<Target, Numeric> describe(const TargetOptions&, llvm::Module&, const llvm::TargetMachine&);
 
 }  // namespace codegen

@@ -1,5 +1,5 @@
-// Names of compiled functions for perf, which finds none in memory by itself: a line for each in
-// /tmp/perf-PID.map, as perf reads it.
+// Writes names of compiled functions for perf, which cannot find symbols in memory: a line for each function in
+// /tmp/perf-PID.map, in perf's format.
 #pragma once
 
 namespace llvm::orc {
@@ -8,7 +8,7 @@ class LLJIT;
 
 namespace rml {
 
-// Writes them where the environment asks for it: RMLC_PERF_MAP=1. To be called before any code is added.
+// Does so if the environment has RMLC_PERF_MAP=1. Must be called before any code is added.
 void write_perf_map(llvm::orc::LLJIT&);
 
 }  // namespace rml

@@ -5,9 +5,9 @@
 
 namespace rml::codegen {
 
-// Whether code was generated.
+// Returns whether code was generated.
 bool emit_convolution(Function&, ValueId, const core::Apply&);
-// A convolution v that is pooled only: image by image.
+// Computes a convolution v whose only user is a pool, image by image.
 bool convolution_pooled(Function&, ValueId v, PoolCode&, std::int64_t outputs, IrValue to);
 
 }  // namespace rml::codegen

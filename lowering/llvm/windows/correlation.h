@@ -2,12 +2,12 @@
 //
 //   result[n, g, o, p] = sum over c, j of source[n, g, c, p stride + first + j step] filter[g, o, c, tap j]
 //
-// A convolution is one correlation; its gradient in x is one for each place of a stride, since
-// elements that far apart are seen by different taps. Everything is known but the addresses.
+// A convolution is one correlation. Its gradient in x is one correlation for each place of a stride, because elements
+// that far apart are seen by different taps. Everything is known at compile time, except the addresses.
 //
-// A source whose windows reach over its edge is first copied, one image and group of channels at
-// a time, into a buffer with zeros around it. Then one of two tiles of sums goes over the
-// outputs, in registers while channels and taps run once through the operands:
+// A source whose windows reach over its edge is first copied, one image and group of channels at a time, into a buffer
+// with zeros around it. Then a tile of sums moves over the outputs. The sums stay in registers while channels and taps
+// run once through the operands. There are two kinds of tiles:
 //
 //   columns   vectors along the last axis, which has stride 1: source vectors times one number
 //             of the filter for each of some output channels
@@ -16,16 +16,16 @@
 //             for each of some columns; rows are transposed back. Windows of one element see an
 //             image as a row of elements, which is cut into rows of a better length
 //
-// The one that wastes fewer lanes is taken. At an edge a tile begins earlier and computes some
-// sums again. Sums run in the order of channels and taps and may be contracted.
+// The kind that wastes fewer lanes is used. At an edge a tile begins earlier and computes some sums again. Sums run in
+// the order of channels and taps and may be contracted.
 #pragma once
 
 #include "lowering/llvm/windows/window_code.h"
 
 namespace rml::codegen {
 
-// Along an axis: tap j of `count` is number filter + j filter_step of the filter's, and for output
-// o element o stride + source + j source_step of the source.
+// The taps along an axis. Tap j of `count` is number filter + j filter_step of the filter. For output o it reads
+// element o stride + source + j source_step of the source.
 struct AxisTaps {
   std::int64_t count = 1, filter = 0, filter_step = 1, source = 0, source_step = 1;
   std::int64_t last_source() const { return source + (count - 1) * source_step; }
@@ -35,13 +35,13 @@ struct AxisTaps {
 struct Correlation {
   DType dtype{};
   std::int64_t batch = 0, groups = 1, in = 0, out = 0;  // channels of one group
-  Triple extent{1, 1, 1}, stride{1, 1, 1};              // outputs that are computed; of the source
+  Triple extent{1, 1, 1}, stride{1, 1, 1};              // of the computed outputs; in the source
   std::array<AxisTaps, window::max_axes> taps;
   Triple source{1, 1, 1}, before{0, 0, 0};  // the source's extents; zeros before it
-  // In elements: from one output or input channel to the next in the filter, whose taps lie dense.
+  // Distance in elements from one output or input channel to the next in the filter, whose taps are dense.
   std::int64_t filter_out = 0, filter_in = 0;
   Triple window{1, 1, 1};
-  // Where outputs lie in the result: output o at first + o step.
+  // Places of outputs in the result: output o is at first + o step.
   Triple result{1, 1, 1}, first{0, 0, 0}, step{1, 1, 1};
 
   std::int64_t window_size() const { return window[0] * window[1] * window[2]; }
@@ -49,15 +49,15 @@ struct Correlation {
 
 class CorrelationCode : WindowCode {
  public:
-  // constant: the filter, if it is known and may be laid out otherwise.
+  // constant: the filter, if it is known and may be stored in another layout.
   CorrelationCode(Function& f, const Correlation& c, IrValue source, IrValue filter, IrValue result,
                   const Tensor* constant)
       : WindowCode(f, c.dtype), c_(c), source_(source), filter_(filter), result_(result), constant_(constant) {
     choose();
   }
   void emit();
-  // The result is not kept: each image and group of channels is handed out when it is there, with its number.
-  // `begin` is called first, and in each thread.
+  // Does not keep the result: hands out each image and group of channels when it is complete, with its number. `begin`
+  // is called first, and in each thread.
   void emit(const std::function<void()>& begin, const std::function<void(IrValue image, IrValue number)>& take);
 
  private:
@@ -70,7 +70,7 @@ class CorrelationCode : WindowCode {
   Triple needed() const;
   void each_image(const std::function<void()>& begin, const std::function<IrValue(IrValue number)>& result,
                   const std::function<void(IrValue result, IrValue number)>& take = {});
-  IrValue result_place(IrValue output_channel, IrValue row);  // row: of axes 0 and 1, counted through
+  IrValue result_place(IrValue output_channel, IrValue row);  // row: flat index over axes 0 and 1
   void each_tap(const std::function<void(IrValue source, IrValue filter)>&, std::int64_t source_channel,
                 std::int64_t filter_channel, std::int64_t filter_tap);
   void columns(IrValue image, IrValue filter, IrValue to);
@@ -89,10 +89,10 @@ class CorrelationCode : WindowCode {
   Sums sums(llvm::Type* type, std::int64_t count);
 
   Correlation c_;          // as it is computed
-  Triple every_{1, 1, 1};  // of the source only every so many elements are seen
+  Triple every_{1, 1, 1};  // only every so many elements of the source are read
   IrValue source_, filter_, result_;
   const Tensor* constant_;
-  bool along_channels_ = false, flat_ = false;         // flat: rows are of the image as one row
+  bool along_channels_ = false, flat_ = false;         // flat: rows are cut from the image as one row
   std::int64_t width_ = 1, vectors_ = 1, height_ = 1;  // of a tile: lanes or columns, vectors, output channels
   std::int64_t tile_rows_ = 1;
   Triple image_{};  // extents of an image as it is read

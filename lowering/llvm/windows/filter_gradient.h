@@ -1,5 +1,5 @@
-// The gradient of a convolution in its filter: for every pair of channels and every tap the sum
-// of g[n, o, p] source[n, c, p stride + tap], again with vectors along one of two axes:
+// The gradient of a convolution in its filter: for every pair of channels and every tap the sum of g[n, o, p] source[n,
+// c, p stride + tap]. Vectors run along one of two axes:
 //
 //   channels  g is transposed, image by image; vectors of it times elements of the source
 //   columns   vectors of g times vectors of the source; the lanes are added up at the end
@@ -36,10 +36,10 @@ class FilterGradientCode : WindowCode {
   IrValue x_, g_, result_;
   bool along_channels_ = false, taps_in_tile_ = true;
   std::int64_t padded_out_ = 0;  // output channels of a group, in whole vectors
-  std::int64_t pitch_ = 0;       // of a row of g
+  std::int64_t pitch_ = 0;       // elements from one row of g to the next
   std::int64_t height_ = 1;      // output channels, or vectors of them, of a tile
-  IrValue copy_ = nullptr;       // of g, where it is not read where it lies
-  Rounds rows_;                  // those that are computed here
+  IrValue copy_ = nullptr;       // a copy of g, if g is not read in place
+  Rounds rows_;                  // the rows that this code computes
   Triple image_{}, in_{}, out_{}, size_{};
 };
 

@@ -1,8 +1,8 @@
 // Pooling as generated code, for floats: vectors along the last axis of the outputs.
 //
-// Elements that a vector of outputs sees by one tap lie a stride apart: they are shuffled out of
-// as many vectors as the stride is long. A channel whose windows reach over its edge is copied
-// into a buffer with what changes nothing around it.
+// The elements that a vector of outputs sees by one tap are a stride apart. They are shuffled out of as many vectors as
+// the stride is long. A channel whose windows reach over its edge is copied into a buffer, surrounded by neutral
+// elements.
 #pragma once
 
 #include "lowering/llvm/windows/window_code.h"
@@ -14,10 +14,10 @@ class PoolCode : WindowCode {
   enum class Kind : std::uint8_t { maximum, sum, average };
   // divisor: of an average, for all windows.
   PoolCode(Function& in, DType d, const window::Windows& w, Kind kind, std::int64_t divisor);
-  void prepare();  // before the first plane
-  // Some of n channels that lie one after the other.
+  void prepare();  // must be called before the first plane
+  // Pools some of n consecutive channels.
   void planes(IrValue from, IrValue to, const Rounds& some, std::int64_t n);
-  // Of windows side by side: g added to a tensor of zeros where x has its maxima, or everywhere.
+  // For windows without overlap: adds g to a tensor of zeros where x has its maxima, or everywhere.
   void adjoint_planes(IrValue x, IrValue g, IrValue to, std::int64_t n);
   double nanoseconds_of_plane() const;
   static bool side_by_side(const window::Windows&);
@@ -28,7 +28,7 @@ class PoolCode : WindowCode {
   IrValue reduced(const Vectors& taps);
   void each_block(const std::function<void(IrValue source_row, IrValue source_column, IrValue output)>& visit,
                   const Triple& image);
-  // What the outputs of a block see by the taps of the window, in order.
+  // The elements that the outputs of a block see by the taps of the window, in order.
   Vectors taps(IrValue plane, IrValue row, IrValue column, const Triple& image);
   Vectors apart(IrValue address);
   void store_apart(const Vectors&, IrValue address);

@@ -5,7 +5,7 @@
 
 namespace rml::codegen {
 
-// Whether code was generated.
+// Returns whether code was generated.
 bool emit_pooling(Function&, ValueId, const core::Apply&);
 
 }  // namespace rml::codegen

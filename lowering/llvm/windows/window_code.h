@@ -1,4 +1,4 @@
-// What generators over windows share: arithmetic on indices, vectors, images with zeros around them.
+// Common code of generators over windows: index arithmetic, vectors, images padded with zeros.
 #pragma once
 
 #include <array>
@@ -50,17 +50,17 @@ class WindowCode {
   llvm::Type* scalar_type;
   llvm::Align align;
   std::int64_t lanes;
-  std::int64_t most_sums;  // that registers hold, beside operands
+  std::int64_t most_sums;  // number that fits in registers beside the operands
 };
 
-// Images with zeros around them, copied one group of channels at a time if need be; of each axis only every so many
-// elements, if the rest is not read.
+// Images padded with zeros, copied one group of channels at a time if necessary. Of each axis only every n-th element
+// is copied if the rest is not read.
 class PaddedImages : WindowCode {
  public:
   PaddedImages(Function&, DType, std::int64_t channels, const Triple& source, const Triple& before,
                const Triple& needed, const Triple& every = {1, 1, 1});
-  void prepare(double around = 0);  // before the first image
-  IrValue image(IrValue elements);  // the image that lies at this address
+  void prepare(double around = 0);  // must be called before the first image
+  IrValue image(IrValue elements);  // the image at this address
   const Triple& extent() const { return extent_; }
   std::int64_t channel() const { return volume(extent_); }
 

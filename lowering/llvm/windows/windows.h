@@ -5,7 +5,7 @@
 
 namespace rml::codegen {
 
-// Whether code was generated, instead of a call of the kernel.
+// Returns whether code was generated; otherwise the runtime's kernel must be called.
 bool emit_windows(Function&, ValueId, const core::Apply&);
 
 }  // namespace rml::codegen
