@@ -1,8 +1,8 @@
-// Two kinds of values move into a segmented unit:
+// Moves two kinds of values into a segmented unit:
 //
-//   its operands   that only this unit looks at, and that are made of no more than they yield
-//   what waits     that is looked at only where the unit's own results are looked at after the segment's end: the
-//                  forward direction of a bidirectional network, whose rows come with those of the other direction
+//   its operands     that only this unit reads, if the values they are computed from take no more room
+//   waiting values   whose results are used only together with the unit's own results, after the segment's end: the
+//                    forward direction of a bidirectional network, whose rows come with those of the other direction
 #include <algorithm>
 #include <set>
 
@@ -25,7 +25,7 @@ class Absorption {
     for (const CoreAssert& a : core_.asserts) looked_at_[a.condition.index] = true;
   }
 
-  // Operands, theirs, and so on.
+  // The operands of the unit, their operands, and so on.
   void take_operands(std::uint32_t unit) {
     ScheduledUnit& u = s_.units[unit];
     const auto here = [&](ValueId v) { return s_.unit_of[v.index] == unit; };
@@ -66,7 +66,7 @@ class Absorption {
     const std::uint32_t from = s_.unit_of[v.index];
     return from != Schedule::nowhere && !s_.units[from].segmented;
   }
-  // A parameter, between its updates; a constant.
+  // True for a memory whose next value is itself: a parameter that no optimiser moves, or a constant.
   bool stands_still(ValueId v) const {
     const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
     return f != nullptr && f->next == v;
@@ -83,7 +83,7 @@ class Absorption {
     leading.insert(leading.begin(), items.begin(), items.end());
   }
 
-  // Units that read what this one computes late, at every instant of it; and all that wait for it anyhow.
+  // The units that read late values of this one at every instant. `dependents`: all units that wait for it anyway.
   std::set<std::uint32_t> late_readers(std::uint32_t unit) const {
     std::set<std::uint32_t> found;
     for (std::size_t i = 0; i < core_.values.size(); ++i) {
@@ -105,7 +105,7 @@ class Absorption {
     return found;
   }
 
-  // The most values of other forward units that nobody looks at before the segment's end.
+  // The largest set of values of other forward units that no use needs before the segment's end.
   std::set<ValueId> waiting(std::uint32_t unit) const {
     const std::set<std::uint32_t> late = late_readers(unit);
     std::set<ValueId> all;
@@ -138,8 +138,8 @@ class Absorption {
            (only_computes(core_, v) || std::holds_alternative<core::When>(rhs) ||
             std::holds_alternative<core::Merge>(rhs) || (f != nullptr && core_.is_const(f->init)));
   }
-  // Products that batch_in_time may take out of the loop, with what stands still, and not of what is computed from
-  // them; and all that is.
+  // The products that batch_in_time may take out of the loop, and the values computed from them. One operand of such a
+  // product stays the same; neither is computed from the product.
   std::set<ValueId> from_layers(const std::set<ValueId>& all) const {
     std::set<ValueId> found;
     for (const ValueId v : all) {
@@ -163,7 +163,7 @@ class Absorption {
     }
     return found;
   }
-  // At each instant: what is computed from instead of what it yields.
+  // True if an instant keeps more elements afterwards: the operands of `all` instead of its results.
   bool keeps_more(const std::set<ValueId>& all, std::uint32_t unit) const {
     std::int64_t before = 0, after = 0;
     std::set<ValueId> read;
@@ -179,7 +179,7 @@ class Absorption {
     }
     return after > before;
   }
-  // What an instant needs of itself comes first.
+  // Orders the values so that operands of the same instant come first.
   std::vector<ValueId> ordered(const std::set<ValueId>& all) const {
     std::vector<ValueId> order;
     std::set<ValueId> done;
@@ -202,7 +202,7 @@ class Absorption {
   const Core& core_;
   const DependenceGraph& graph_;
   std::vector<std::vector<ValueId>> users_;  // by ValueId
-  std::vector<bool> looked_at_;              // by ValueId: as an output, by an assertion, as a condition
+  std::vector<bool> looked_at_;              // by ValueId: an output, an assertion or a condition reads it
 };
 
 }  // namespace

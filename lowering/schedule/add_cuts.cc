@@ -1,5 +1,5 @@
-// The end of a segment is a condition of the core, like any other, for what is made of the schedule next. One that was
-// found as `not c` becomes a value; no unit computes it.
+// Makes the end of a segment a condition of the core like any other, for the passes that follow. A cut that was found
+// as `not c` becomes a value of its own, which no unit computes.
 #include "lowering/schedule/passes.h"
 
 namespace rml {

@@ -1,5 +1,5 @@
-// Values that no instant of any segment needs are computed nowhere, but other units may read their streams without
-// knowing that: these read zeros.
+// Gives zeros to readers of values that are never computed. No unit computes values that no instant of any segment
+// needs, but other units may read their streams.
 #include <algorithm>
 
 #include "lowering/schedule/passes.h"

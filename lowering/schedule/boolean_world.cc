@@ -1,5 +1,5 @@
-// A cycle after the other: letters are drawn, then everything is evaluated in order. Unknown is a third truth: what
-// looks ahead is unknown at first, and found by sweeps back and forth once all cycles are drawn.
+// Draws the letters cycle by cycle, then evaluates all Booleans in order. Truth has a third value, unknown. A Boolean
+// that looks ahead is unknown at first; sweeps back and forth determine it once all cycles are drawn.
 #include "lowering/schedule/boolean_world.h"
 
 namespace rml {
@@ -16,8 +16,8 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// All words of six bits as overlapping words over an alphabet of 2^bits: the largest letter that gives a new word is
-// next.
+// All words of six bits as overlapping words over an alphabet of 2^bits: each step appends the largest letter that
+// gives a new word.
 std::vector<std::uint8_t> all_sequences(std::size_t bits) {
   std::vector<std::uint8_t> sequence;
   const unsigned letters = 1u << bits;
@@ -71,8 +71,8 @@ BooleanOrder::Node BooleanOrder::node_of(ValueId v) const {
   return {Meaning::letter, index, {}, {}, {}};
 }
 
-// Without recursion: what the nodes are made of can be a long way down. What a delay looks at in other cycles need not
-// come before it.
+// Uses no recursion, because chains of operands can be long. The operands that a delay reads in other cycles need not
+// precede it.
 void BooleanOrder::visit(Node root) {
   std::vector<Node> roots{root};
   while (!roots.empty()) {

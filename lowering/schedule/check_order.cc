@@ -1,4 +1,4 @@
-// Within an instant, the values of a recurrence that looks at nothing ahead must have an order.
+// Checks that the values of each recurrence without lookahead can be ordered within an instant.
 #include <algorithm>
 
 #include "lowering/schedule/passes.h"

@@ -1,4 +1,4 @@
-// One literal for each clock on the way.
+// Walks from the inner clock to the outer one, and collects one literal for each clock.
 #include "lowering/schedule/clock_path.h"
 
 #include "semantics/core/queries.h"

@@ -1,9 +1,9 @@
-// What a unit reads, on which clock it advances, and when it has to wait for what it reads.
+// Finds which operands a unit reads, on which clock it advances, and when it must wait for an operand.
 //
-// First what its values mention and it does not compute. From that and the values follows its clock: the nearest that
-// all are on, or one above it where nothing that the unit reads would tell of each instant. From the clock follow the
-// conditions that have to be read to find out which values are present. An operand that may come late is waited for
-// only where conditions that come at once hold; these are read as well.
+// First the operands: the values that its own values mention and that it does not compute. They determine its clock:
+// the nearest common clock, or a clock above it if no operand arrives at each instant of the common one. The clock
+// determines which conditions must be read to find out which values are present. For an operand that may come late the
+// unit waits only at instants where prompt conditions hold; these conditions are read as well.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -14,7 +14,7 @@ namespace rml {
 
 namespace {
 
-// By ValueId: whether it may be known later than the inputs of its cycle, for it hangs on a post.
+// By ValueId: true if the value may be known later than the inputs of its cycle, because it depends on a post.
 std::vector<bool> find_late(const DependenceGraph& graph) {
   const Core& core = graph.core();
   std::vector<ValueId> posts;
@@ -23,7 +23,7 @@ std::vector<bool> find_late(const DependenceGraph& graph) {
   return Dependents(graph).of(std::move(posts));
 }
 
-// By ValueId: whether it goes from a unit to others, or out.
+// By ValueId: true if it passes from one unit to another, or to an output.
 std::vector<bool> find_streams(const Schedule& s, const DependenceGraph& graph) {
   std::vector<bool> stream(s.core->values.size());
   for (std::size_t i = 0; i < stream.size(); ++i)
@@ -75,8 +75,8 @@ class Completion {
     return clock;
   }
 
-  // A unit below base must be driven by something that arrives at each of its instants; what takes an input from
-  // the caller looks at every cycle whether it is there.
+  // A unit on a sampled clock must be driven by an operand that arrives at each of its instants. A unit that takes an
+  // input from the caller must run at every cycle in which the input may be present.
   void drive(ScheduledUnit& u, std::uint32_t index, std::set<ValueId>& reads) const {
     const bool takes_input =
         std::ranges::any_of(u.values, [&](ValueId v) { return std::holds_alternative<core::Input>(core_[v].rhs); });
@@ -89,7 +89,8 @@ class Completion {
     }
   }
 
-  // What streams between units are sampled on says whether there is an element: it is always waited for.
+  // The conditions on which streams between units are sampled. They decide whether there is an element, so the unit
+  // always waits for them.
   std::set<ValueId> sampling(ClockId clock, const std::vector<ValueId>& on_clocks,
                              const std::set<ValueId>& reads) const {
     std::set<ValueId> conditions;
@@ -102,7 +103,7 @@ class Completion {
     return conditions;
   }
 
-  // Conditions come before what they sample.
+  // Conditions precede the values that they sample.
   void list_operands(ScheduledUnit& u, std::uint32_t index, const std::set<ValueId>& reads,
                      const std::set<ValueId>& always) const {
     const auto needed = [&](ValueId v) { return always.contains(v) ? std::vector<Literal>() : guards(v, index); };
@@ -112,8 +113,8 @@ class Completion {
     for (ValueId v : u.operands) u.needed.push_back(needed(v));
   }
 
-  // The conditions under which a unit looks at an operand that may come late. Only inputs and
-  // what earlier units compute may decide, and they must not have to wait themselves.
+  // The conditions under which a unit reads an operand that may come late. Only inputs and values of earlier units may
+  // decide this, and they must not wait themselves.
   std::vector<Literal> guards(ValueId v, std::uint32_t index) const {
     std::vector<Literal> out;
     if (!late_[v.index]) return out;

@@ -1,6 +1,6 @@
-// The two systems of equations share conditions and states; a row is one set of the ports of both. Rows are followed
-// with those before them, for they leave in order. An assumption that is broken is a port of its own, and so is a post
-// that waits for an instant of its clock.
+// Compares the equations of the schedule with those of the program (exactness.h). The two systems share conditions and
+// states; a row is one set of the ports of both. Rows are followed together with those before them, because they leave
+// in order. A broken assumption is a port of its own, and so is a post that waits for an instant of its clock.
 #include "lowering/schedule/exactness.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using Node = Crossings::Node;
 using Edge = CrossingAutomaton::Edge;
 
 constexpr std::uint8_t raised = 2;    // the group of ports of broken assumptions
-constexpr std::uint8_t awaiting = 3;  // of posts that wait for their clock
+constexpr std::uint8_t awaiting = 3;  // the group of ports of posts that wait for their clock
 
 std::string signed_name(const Core& core, const Literal& l) {
   return (l.positive ? "`" : "not `") + describe(core, l.condition) + "`";
@@ -29,7 +29,7 @@ std::string told_as_withheld(const std::string& column) {
   return "a row of `" + column + "` may be determined while what it waits for is not there";
 }
 
-// One part of the equations.
+// The check of one part of the equations.
 class PartExactness {
  public:
   PartExactness(const Core& core, const Crossings& crossings, CrossingAutomaton& automaton)
@@ -46,8 +46,8 @@ class PartExactness {
     }
   }
 
-  // An edge on which the alarm is raised. `knots`: but for those after which no row is ever known, for the next one
-  // needs itself, and all before are written.
+  // An edge on which the alarm is raised. With `knots`, edges are skipped after which no row is ever known: the next
+  // row needs itself, and all rows before are written.
   std::optional<std::uint32_t> alarm(std::size_t number, bool knots) {
     for (std::uint32_t e = 0; e < automaton_.edges().size(); ++e) {
       const Edge& edge = automaton_.edges()[e];
@@ -60,7 +60,8 @@ class PartExactness {
     return std::nullopt;
   }
 
-  // The conditions of the cycles up to a row that looks for nothing any more while it waits; empty vector never.
+  // The conditions of the cycles up to a row that is determined while it still waits; an empty optional if there is
+  // none.
   std::optional<std::vector<std::uint32_t>> withheld() {
     for (std::uint32_t e = 0; e < automaton_.edges().size(); ++e) {
       const Edge& edge = automaton_.edges()[e];
@@ -78,7 +79,7 @@ class PartExactness {
     return std::nullopt;
   }
 
-  // What rows may ask for has been followed as far as it pays: whether one is withheld is not known.
+  // The search has reached its limit without an answer.
   bool spent() const { return sets_.work() > most_work; }
 
   std::vector<std::uint32_t> path(std::uint32_t edge) const {
@@ -104,14 +105,15 @@ class PartExactness {
 
  private:
   static constexpr std::uint32_t none = UINT32_MAX;
-  static constexpr std::uint64_t most_work = 2'000'000'000;  // words of sets
+  static constexpr std::uint64_t most_work = 2'000'000'000;  // work on sets, in words
   struct Row {
     std::uint32_t state;
     PortSet asked;
     std::uint32_t before, edge;  // the row one instant earlier, and the edge from there
   };
 
-  // States that a run can be in before an assumption is broken, and those whose next row needs itself.
+  // Finds the states that a run can reach before an assumption is broken (runs_), and those whose next row needs itself
+  // (doomed_).
   void find_doomed() {
     runs_.assign(automaton_.states(), false);
     runs_[0] = true;
@@ -133,7 +135,7 @@ class PartExactness {
       });
   }
 
-  // What is assumed is not so.
+  // True if an assumption is broken on the edge.
   bool stops(const Edge& edge) const {
     return std::ranges::any_of(edge.others, [&](PortSet other) { return sets_.intersect(other, raised_); });
   }
@@ -159,7 +161,7 @@ class PartExactness {
   PortSets& sets_;
   PortSet looks_, waits_, raised_;
   std::vector<std::uint32_t> reached_by_;
-  std::vector<bool> runs_, doomed_;  // by state; empty: not asked for
+  std::vector<bool> runs_, doomed_;  // by state; empty until computed
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known_;
   std::vector<Row> rows_;
 };
@@ -178,7 +180,7 @@ class Exactness {
     }
     for (std::uint32_t u = 0; u < s_.units.size(); ++u)
       if (s_.units[u].segmented) add_assumptions(u);
-    // One part with all columns: what is assumed may be so wherever a row goes on.
+    // All columns belong to one part, because a broken assumption matters in any row.
     const Node all_columns = crossings_.all(std::vector<Node>(roots));
     for (const Alarm& a : alarms_) roots.push_back(crossings_.all({a.raised, all_columns}));
     conditions_.close();
@@ -194,7 +196,7 @@ class Exactness {
   struct Alarm {
     Node raised, port;
     Inexact what;
-    bool stops = false;  // the schedule stops there, once all rows so far are written
+    bool stops = false;  // the run stops there, after writing all earlier rows
   };
 
   Alarm& add_alarm(std::uint32_t unit, ValueId v, std::string why) {
@@ -219,7 +221,7 @@ class Exactness {
     for (const Awaiting& a : unit.plan.awaiting) add_awaiting(u, a, ends, goes_on);
   }
 
-  // What the post waits for has to come before the segment is over.
+  // The instant for which the post waits must come before the segment ends.
   void add_awaiting(std::uint32_t u, const Awaiting& a, Condition ends, Condition goes_on) {
     const ClockId clock = core_[a.post].clock;
     Condition asked = Conditions::no;
@@ -243,7 +245,7 @@ class Exactness {
     crossings_.remember(m, alarm.raised);
   }
 
-  // Where no column is kept back, no row is.
+  // If no single column is withheld, no row is.
   std::optional<Inexact> judge_columns(const CrossingPart& all, const std::vector<Node>& roots) {
     for (std::size_t k = 0; k < all.roots.size(); ++k)
       if (all.roots[k] != Crossings::none)
@@ -256,7 +258,7 @@ class Exactness {
     return {Inexact::unknown, Schedule::nowhere, value, because + " to tell whether a row would come late", ""};
   }
 
-  // A part of the columns from the first one on, and of the alarms.
+  // Checks one part: columns from `first` on, and alarms.
   std::optional<Inexact> judge(const CrossingPart& part, std::size_t first) {
     CrossingRoots roots;
     std::vector<Node> columns;

@@ -1,4 +1,4 @@
-// Ids of a core's things, checked as they are read.
+// Reads ids and checks each against the form.
 #include "lowering/schedule/form_reader.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Streams belong to units, and constants to none. What is told of a constant, or asserted of an input, is an equation
-// afterwards.
+// Turns constant outputs, and asserts on inputs, into equations: streams belong to units, and constants and inputs to
+// none.
 #include "lowering/schedule/passes.h"
 
 namespace rml {

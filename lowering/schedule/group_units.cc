@@ -1,9 +1,8 @@
-// Components of the pruned and retimed core become units.
+// Makes units of the components of the pruned and retimed core.
 //
-// Each acyclic or forward component gets a signature: the set of things its values wait for
-// (segmented components, and per clock the number of posts passed). Components of one
-// signature advance in step and form one unit. Signatures only grow along dependences, so
-// units form an acyclic graph.
+// Each acyclic or forward component gets a signature: the set of things its values wait for (segmented components, and
+// per clock the number of posts passed). Components of one signature advance in step and form one unit. Signatures only
+// grow along dependences, so units form an acyclic graph.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -43,8 +42,8 @@ class Grouping {
   }
 
  private:
-  // What a value waits for: (source, lag) pairs, sorted. A source is a clock (its posts) or,
-  // beyond all clocks, one of the two ends of a segmented component.
+  // What a value waits for: (source, lag) pairs, sorted. A source is a clock (its posts) or, with numbers after all
+  // clocks, one of the two ends of a segmented component.
   using Signature = std::map<std::uint32_t, std::uint32_t>;
 
   static void join(Signature& into, const Signature& from) {
@@ -75,8 +74,9 @@ class Grouping {
     return place_segmented(index, s);
   }
 
-  // A tensor that a segmented unit computes is sampled there if an input says when: others get the samples only. A
-  // large one, of which every instant would be kept for others, is where it is known at once when.
+  // A tensor of a segmented unit is sampled inside the unit if the condition is an input, so that readers get only the
+  // samples. A large tensor, which would be kept for readers at every instant, is also sampled there if the condition
+  // is known immediately.
   bool place_sample(ValueId v) {
     const auto* w = std::get_if<core::When>(&core_[v].rhs);
     if (w == nullptr || core_[v].shape.empty()) return false;
@@ -85,8 +85,8 @@ class Grouping {
     return known && place_beside(v, w->operand);
   }
 
-  // Its product with a matrix that stands still is computed there, where the products of all instants may be one
-  // (lowering/segment/batch_in_time.h), if others get no more of it.
+  // A product of the unit's tensor with a matrix that stays the same is computed inside the unit, if readers get no
+  // more elements of it. There the products of all instants may become one (lowering/segment/batch_in_time.h).
   bool place_product(ValueId v) {
     const auto* a = apply_of(core_, v, Lowering::matmul);
     if (a == nullptr) return false;
@@ -101,7 +101,7 @@ class Grouping {
            place_beside(v, late);
   }
 
-  // In the last sweep that computes the tensor, where that is one of a segmented unit.
+  // Places the value in the last sweep that computes the tensor, if a segmented unit does.
   bool place_beside(ValueId v, ValueId tensor) {
     const std::uint32_t of = out_.unit_of[tensor.index];
     if (of == Schedule::nowhere || !out_.units[of].segmented || core_[tensor].clock != out_.units[of].clock)
@@ -119,13 +119,13 @@ class Grouping {
     return true;
   }
 
-  // The results of a call that a segmented unit makes are computed there, whoever reads them.
+  // The results of a call in a segmented unit belong to that unit, wherever they are read.
   bool place_result(ValueId v) {
     const auto* r = std::get_if<core::Result>(&core_[v].rhs);
     const std::uint32_t of = r == nullptr ? Schedule::nowhere : out_.unit_of[r->call.index];
     if (of == Schedule::nowhere || !out_.units[of].segmented) return false;
     for (PassPlan& pass : out_.units[of].plan.passes)
-      for (std::size_t k = 0; k < pass.items.size(); ++k)  // a call is there twice where its order depends on the class
+      for (std::size_t k = 0; k < pass.items.size(); ++k)  // a call occurs twice if its order depends on the class
         if (pass.items[k].value == r->call)
           pass.items.insert(pass.items.begin() + static_cast<std::ptrdiff_t>(k) + 1, {v, pass.items[k].classes});
     out_.units[of].values.push_back(v);
@@ -165,7 +165,7 @@ class Grouping {
     for (const Literal& l : r.plan->only_at_cut) join(s, signature_[l.condition.index]);
     const std::uint32_t unit = segments_.place(c, *r.plan, late_operands(c, *r.plan));
     const auto ends = static_cast<std::uint32_t>(core_.clocks.size()) + 2 * unit;
-    // A unit waits for what its first component waits for.
+    // A unit waits for the operands of its first component.
     const Signature& own = unit_signatures_.try_emplace(unit, std::move(s)).first->second;
     for (ValueId v : c.values) {
       Signature of_value = own;
@@ -175,7 +175,7 @@ class Grouping {
     return true;
   }
 
-  // What a segmented component needs from others, its cut included, that waits for anything.
+  // The operands of a segmented component, including its cut, that come from other units and wait for anything.
   std::set<ValueId> late_operands(const Component& c, const SegmentPlan& plan) const {
     std::set<ValueId> late;
     const auto add = [&](ValueId v) {
@@ -197,7 +197,7 @@ class Grouping {
   Schedule out_;
   std::vector<Signature> signature_;  // by ValueId
   std::map<Signature, std::size_t> forward_units_;
-  std::map<std::uint32_t, Signature> unit_signatures_;  // of segmented units
+  std::map<std::uint32_t, Signature> unit_signatures_;  // by segmented unit
   SegmentUnits segments_;
 };
 

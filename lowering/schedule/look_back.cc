@@ -1,12 +1,12 @@
-// What only the end of a segment asks for may come with the next instant:
+// Lets operands that only the end of a segment needs come with the next instant:
 //
 //   p = par(0.5, r, dw when r);  w = if r then p else (0.0 fby w)          restarted where r holds, and trained
 //
-// Here `post r` ends a segment. All that waits for it is the sweeps after the leading one; so the leading sweep need
-// not wait. At each instant the unit first completes the one before, closes the segment where it was the last, and goes
-// on.
+// Here `post r` ends a segment. Only the sweeps after the leading one wait for it, so the leading sweep need not. At
+// each instant the unit first completes the previous one and closes the segment if that was the last; then the leading
+// sweep continues.
 //
-// That is so where the leading sweep does not look at what comes late, nor at whether an instant is the last one.
+// This requires that the leading sweep neither reads the late operands nor tests whether an instant is the last one.
 #include <algorithm>
 
 #include "lowering/schedule/passes.h"
@@ -30,7 +30,7 @@ class LookingBack {
  private:
   static constexpr std::uint32_t unbounded = 1U << 16;
 
-  // By how many instants its elements come late.
+  // By how many instants the elements of the value come late.
   std::uint32_t lag_of(ValueId v) const {
     const StreamSource source = s_.sources[v.index];
     const std::uint32_t unit = s_.unit_of[source.value.index];
@@ -76,7 +76,7 @@ class LookingBack {
 
   Schedule& s_;
   const Core& core_;
-  std::vector<std::uint32_t> lags_;  // by unit: of its leading sweep, or of all it computes
+  std::vector<std::uint32_t> lags_;  // by unit: the lag of its leading sweep, or of all its values
 };
 
 }  // namespace

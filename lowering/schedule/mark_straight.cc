@@ -1,5 +1,5 @@
-// A program is straight where each cycle is computed from its own inputs, all at once: it needs no queues, and cannot
-// wait.
+// Marks a program as straight if each cycle is computed from its own inputs alone: then it needs no queues, and never
+// waits.
 #include <algorithm>
 
 #include "lowering/schedule/passes.h"

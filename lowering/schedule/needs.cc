@@ -1,4 +1,4 @@
-// From the roots along the equations, all cycles of a value at once, until nothing is added.
+// Propagates needs from the roots along the equations, for all cycles of a value together, until a fixed point.
 #include "lowering/schedule/needs.h"
 
 #include "semantics/core/queries.h"
@@ -24,7 +24,7 @@ Needs::Needs(const Core& core, const BooleanWorld& world)
   }
 }
 
-// Nothing is needed where it is not known to be there.
+// A value is needed only where it is known to be present.
 void Needs::need(ValueId v, Cycles where) {
   if (core_.is_const(v)) return;
   const Cycles added = where & world_.present(core_[v].clock) & ~needed_[v.index];
@@ -34,7 +34,7 @@ void Needs::need(ValueId v, Cycles where) {
   pending_[v.index] |= added;
 }
 
-// Who shows a value asks at each instant of the clocks around it whether it is there.
+// A reader of a clock needs to know at each instant of the surrounding clocks whether the clock ticks.
 void Needs::need_clock(ClockId c) {
   for (; c.valid() && core_[c].parent.valid(); c = core_[c].parent) need(core_[c].condition, ~Cycles{0});
 }
@@ -45,7 +45,7 @@ void Needs::spread(ValueId v, Cycles where) {
   if (std::holds_alternative<core::Fby>(rhs) || std::holds_alternative<core::Post>(rhs)) spread_delay(v, where);
 }
 
-// A delay on a sampled clock has to know where that ticked before.
+// A delay on a sampled clock needs to know when the clock ticked before.
 void Needs::spread_delay(ValueId v, Cycles where) {
   const ClockId clock = core_[v].clock;
   const auto* post = std::get_if<core::Post>(&core_[v].rhs);

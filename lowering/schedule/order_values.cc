@@ -1,7 +1,7 @@
-// The values of a forward unit, operands first: Kahn's algorithm. Of the values that are ready, those on the clock just
-// used go first, then those on clocks below it, then below its parent, …: a clock is entered when nothing above it is
-// left to do, and left when nothing on it or below it is, so its condition is seldom tested twice. Of complementary
-// clocks the second follows on the first, and a merge of the two is computed like a value on the second.
+// Orders the values of a forward unit by Kahn's algorithm, operands first. Among the ready values, those on the current
+// clock go first, then those on clocks below it, then below its parent, and so on. A clock is entered when no value
+// above it is ready, and left when no value on it or below it is, so its condition is seldom tested twice. The second
+// of two complementary clocks follows the first directly, and their merge is computed like a value on the second.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,7 +12,8 @@ namespace rml {
 
 namespace {
 
-// Numbers of clocks: those below one have the numbers from its own to its end, and complementary ones are neighbours.
+// Ranks of clocks. The clocks below a clock have consecutive ranks, from its own to its end, and complementary clocks
+// are neighbours.
 class ClockOrder {
  public:
   explicit ClockOrder(const Core& core) : core_(core), rank_(core.clocks.size()), end_(core.clocks.size()) {
@@ -27,7 +28,7 @@ class ClockOrder {
 
   std::uint32_t rank(ClockId c) const { return rank_[c.index]; }
 
-  // Where a value is computed: a merge on the last ranked of the two clocks that it joins.
+  // The clock on which a value is computed. For a merge it is the later ranked of the two clocks that it joins.
   ClockId place_of(ValueId v) const {
     const auto* m = std::get_if<core::Merge>(&core_[v].rhs);
     if (m == nullptr) return core_[v].clock;
@@ -35,7 +36,7 @@ class ClockOrder {
     return at == sampled_.end() ? core_[v].clock : at->second;
   }
 
-  // Of what is ready, by rank, the next below the nearest clock around `now` that has any.
+  // Among the ready values, by rank, the next one below the nearest clock around `now` that has any.
   template <class Ready>
   typename Ready::iterator nearest(Ready& ready, ClockId now) const {
     for (ClockId around = now; around.valid(); around = core_[around].parent) {
@@ -50,7 +51,7 @@ class ClockOrder {
  private:
   void number(std::vector<std::uint32_t>& roots) {
     std::uint32_t next = 0;
-    std::vector<std::pair<std::uint32_t, bool>> stack;  // a clock, and whether what is below it is done
+    std::vector<std::pair<std::uint32_t, bool>> stack;  // a clock, and whether the clocks below it are done
     const auto visit = [&](std::vector<std::uint32_t>& clocks) {
       std::ranges::sort(clocks, [&](std::uint32_t a, std::uint32_t b) {
         const ValueId of_a = core_.clocks[a].condition, of_b = core_.clocks[b].condition;
@@ -74,9 +75,10 @@ class ClockOrder {
   }
 
   const Core& core_;
-  std::vector<std::uint32_t> rank_, end_;                   // by ClockId
-  std::vector<std::vector<std::uint32_t>> below_;           // by ClockId
-  std::map<std::pair<ClockId, ValueId>, ClockId> sampled_;  // a clock and a condition: the last ranked of the two
+  std::vector<std::uint32_t> rank_, end_;          // by ClockId
+  std::vector<std::vector<std::uint32_t>> below_;  // by ClockId
+  std::map<std::pair<ClockId, ValueId>, ClockId>
+      sampled_;  // by clock and condition: the later ranked of the two sampled clocks
 };
 
 std::vector<ValueId> ordered(const ScheduledUnit& u, const DependenceGraph& graph, const ClockOrder& clocks,
@@ -93,7 +95,7 @@ std::vector<ValueId> ordered(const ScheduledUnit& u, const DependenceGraph& grap
         users[place[e.on.index]].push_back(i);
       }
   for (const ValueId v : u.values) place[v.index] = elsewhere;
-  std::map<std::uint32_t, std::set<std::uint32_t>> ready;  // by rank of the clock
+  std::map<std::uint32_t, std::set<std::uint32_t>> ready;  // by rank of their clock
   const auto release = [&](std::uint32_t i) { ready[clocks.rank(clocks.place_of(u.values[i]))].insert(i); };
   for (std::uint32_t i = 0; i < n; ++i)
     if (missing[i] == 0) release(i);
@@ -116,7 +118,7 @@ std::vector<ValueId> ordered(const ScheduledUnit& u, const DependenceGraph& grap
 
 Schedule order_values(Schedule s, const ScheduleFacts& facts) {
   const ClockOrder clocks(*s.core);
-  std::vector<std::uint32_t> place(s.core->values.size(), UINT32_MAX);  // in the unit being ordered
+  std::vector<std::uint32_t> place(s.core->values.size(), UINT32_MAX);  // position in the unit that is being ordered
   for (ScheduledUnit& u : s.units)
     if (!u.segmented) u.values = ordered(u, facts.graph, clocks, place);
   return s;

@@ -1,6 +1,7 @@
-// Atoms first: what has to stay together. They are put in an order in which everything comes after what it needs at
-// the same instant, that of the unit as far as atoms allow: of two faults the same comes first. Then they are cut into
-// units, in that order, so that units never need each other in a circle but through a stream that is an instant behind:
+// Splits units into tasks. First it forms atoms, which must stay together. Atoms are ordered so that each follows the
+// atoms that it needs at the same instant, and otherwise in the order of the unit, so that of two faults the same comes
+// first. Then they are cut into units in that order. Units depend on each other cyclically only through a stream that
+// is an instant late:
 //
 //   h = 0 fby g;  a = w * h;  g = tanh(a + x)        {a}  {g, h}        h: 0, g, g, …
 #include <algorithm>
@@ -21,7 +22,7 @@ bool is_function(Effort effort) {
 
 double count_of(const Shape& shape) { return static_cast<double>(element_count(shape).value_or(1)); }
 
-// About how long an instant of a value takes on one core.
+// Estimates how long an instant of a value takes on one core.
 double estimate_nanoseconds(const Core& core, const Costs::OfTask& costs, ValueId v) {
   const Value& value = core[v];
   const double size = count_of(value.shape);
@@ -38,7 +39,7 @@ double estimate_nanoseconds(const Core& core, const Costs::OfTask& costs, ValueI
     case Lowering::elementwise:
       return most * (is_function(row.effort) ? costs.function : costs.simple);
     case Lowering::kernel: {
-      // Every result of a convolution takes a filter's worth of products.
+      // Each element of a convolution's result takes as many products as a filter has elements.
       const bool windows = row.name.starts_with("conv") && a->operands.size() > 1;
       if (!windows) return most * costs.other;
       const Shape& filter = core[a->operands[1]].shape;
@@ -83,8 +84,8 @@ class Partition {
  private:
   bool member(ValueId v, std::uint32_t unit) const { return s_.unit_of[v.index] == unit; }
 
-  // Whether a recurrence may be cut at all of its memories. One that says when others are there is computed before
-  // these are read.
+  // True if a recurrence may be cut at all of its memories. A recurrence that determines when other values are present
+  // is not cut, because it is computed before they are read.
   bool can_be_cut(const Component& c) const {
     return std::ranges::all_of(c.values, [&](ValueId v) {
       const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
@@ -94,7 +95,7 @@ class Partition {
     });
   }
 
-  // A memory whose next value is an equation of the same recurrence.
+  // True for a memory whose next value is an equation of the same recurrence.
   bool is_cut(ValueId v) const {
     const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
     if (f == nullptr || components_.of[v.index] == Components::none) return false;
@@ -102,25 +103,26 @@ class Partition {
     return c.cyclic && components_.of[f->next.index] == components_.of[v.index] && can_be_cut(c);
   }
 
-  // The only one that mentions it; invalid: several do, or none, or it is shown.
+  // The single user of the value; invalid if there are several or none, or if the value is an output.
   ValueId only_user(ValueId v) const {
     const auto users = uses_.of(v);
     return users.size() == 1 && !shown_[v.index] ? users[0] : ValueId{};
   }
 
-  // By the only product that uses it, which adds up in the order that suits: the transposed matrix would have another.
+  // True for a transposition whose single user is a product, which reads the operand in place. With a transposed copy
+  // the product would sum in another order.
   bool is_read_where_it_lies(ValueId v) const {
     const ValueId user = only_user(v);
     return apply_of(core_, v, Lowering::transpose) != nullptr && user.valid() &&
            apply_of(core_, user, Lowering::matmul) != nullptr && s_.unit_of[user.index] == s_.unit_of[v.index];
   }
 
-  // One of those that stay together: a transposition and its product, a call and its results, a recurrence that is kept
-  // whole.
+  // A representative of the atom: a transposition stays with its product, a call with its results, and a recurrence
+  // that is not cut stays whole.
   ValueId leader(ValueId v) const {
     if (const auto* result = std::get_if<core::Result>(&core_[v].rhs)) v = result->call;
     if (is_read_where_it_lies(v)) v = only_user(v);
-    if (components_.of[v.index] == Components::none) return v;  // nothing needs it
+    if (components_.of[v.index] == Components::none) return v;  // no use needs it
     const Component& c = components_.list[components_.of[v.index]];
     return c.cyclic && !can_be_cut(c) ? c.values[0] : v;
   }
@@ -152,10 +154,10 @@ class Partition {
     for (const ValueId v : values) s_.units[s_.unit_of[v.index]].values.push_back(v);
   }
 
-  // By atom, its part. What a part reads is there before it computes anything, so the memory of another part on a clock
-  // that it would find itself is read by a part of its own:
+  // By atom: its part. A part has all its operands before it computes anything. So it cannot read the memory of another
+  // part on a clock that it determines itself; a separate part reads that memory:
   //
-  //   c = x > 0;  h = 0 fby g(h, x when c);  s = sum(h)       {c} {s}, where what g computes is in a part further on
+  //   c = x > 0;  h = 0 fby g(h, x when c);  s = sum(h)       {c} {s}, and g is computed in a later part
   std::vector<std::uint32_t> cut_into_parts(std::uint32_t unit, const std::vector<std::size_t>& order) const {
     std::vector<bool> begins(atoms_.size(), false);
     std::vector<std::uint32_t> part(atoms_.size(), 0);
@@ -179,7 +181,7 @@ class Partition {
     return part;
   }
 
-  // Whether an atom reads the memory of another part on a clock that is found in its own.
+  // True if an atom reads the memory of another part on a clock that its own part determines.
   bool reads_on_own_clock(std::uint32_t unit, std::size_t a, const std::vector<std::uint32_t>& part) const {
     const auto in_part = [&](ValueId v) { return member(v, unit) && part[atom_of_[v.index]] == part[a]; };
     for (const ValueId v : atoms_[a])
@@ -204,7 +206,7 @@ class Partition {
       if (u != Schedule::nowhere) u = now[u];
   }
 
-  // Of what is ready, what comes first in the unit.
+  // The atoms in an order of dependence; among the ready ones, the first of the unit comes first.
   std::vector<std::size_t> sorted(std::uint32_t unit) const {
     std::vector<std::vector<std::size_t>> users(atoms_.size());
     std::vector<std::size_t> missing(atoms_.size(), 0);
@@ -238,7 +240,7 @@ class Partition {
   const Costs::OfTask& costs_;
   const Uses uses_;
   const std::vector<bool> tells_clock_;  // by ValueId
-  std::vector<bool> shown_;              // by ValueId: as an output
+  std::vector<bool> shown_;              // by ValueId: true for outputs
   std::vector<std::vector<ValueId>> atoms_;
   std::vector<std::size_t> atom_of_;  // by ValueId
 };

@@ -1,4 +1,4 @@
-// Reads what schedule_text writes.
+// Reads the text that schedule_text writes.
 #include <algorithm>
 
 #include "lowering/schedule/form_reader.h"
@@ -12,7 +12,7 @@ class ScheduleReader : FormReader {
  public:
   explicit ScheduleReader(TextLines& lines) : FormReader(lines) {}
 
-  // From the line after the current one to the end of the text, or to `end`.
+  // Reads from the line after the current one to the end of the text, or to `end`.
   std::optional<Schedule> read(bool inner) {
     if (!read_core_lines()) return std::nullopt;
     s_.core = shared_core();

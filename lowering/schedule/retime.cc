@@ -1,11 +1,11 @@
-// For every value u of the component (or operand of it) and every offset s that is asked
-// for, `at_offset(u, s)` is the value that at step t holds u's instant t - s, on u's clock
-// seen s steps late: K on active_s on the conditions of u's clock at the same offset, where
-// active_s is false for the first s steps. Delays by one step go through the full clock K:
+// Turns lookahead into delay (passes.h). For every value u of the component (or operand of it) and every requested
+// offset s, `at_offset(u, s)` is the value that at step t holds u's instant t - s. Its clock is u's clock seen s steps
+// late: K on active_s on the conditions of u's clock at the same offset, where active_s is false for the first s steps.
+// Delays by one step go through the full clock K:
 //
 //   at_offset(u, s) = (0 fby fill(at_offset(u, s - 1))) when active_s when conditions
 //
-// where fill pads with zeros the instants at which a value is absent.
+// fill pads with zeros the instants at which a value is absent.
 #include <algorithm>
 #include <map>
 
@@ -27,7 +27,7 @@ class Retiming {
   }
 
   void run() {
-    // New identities first: definitions refer to each other.
+    // New ids come first, because definitions refer to each other.
     for (ValueId v : members_) {
       original_[v] = core_[v].rhs;
       original_clock_[v] = core_[v].clock;
@@ -55,7 +55,7 @@ class Retiming {
     return at == original_clock_.end() ? core_[v].clock : at->second;
   }
 
-  // By value: other arguments may add values too, and these move.
+  // `like` is passed by value: evaluating other arguments may add values, which moves the vector.
   ValueId add(core::Rhs rhs, Value like, ClockId clock) {
     like.rhs = std::move(rhs);
     like.clock = clock;
@@ -83,7 +83,7 @@ class Retiming {
     return ClockId{core_.clocks.size() - 1};
   }
 
-  // False for the first s steps.
+  // A Boolean that is false for the first s steps.
   ValueId active(int s) {
     if (const auto at = active_.find(s); at != active_.end()) return at->second;
     const ValueId like = members_[0];
@@ -95,7 +95,7 @@ class Retiming {
     return active_[s] = add(core::Fby{init, before}, boolean, clock_);
   }
 
-  // The clocks from K (left out) down to `clock`, outermost first.
+  // The clocks from below K down to `clock`, outermost first.
   std::vector<ClockId> path(ClockId clock) const { return path_to(core_, clock, clock_); }
 
   ClockId clock_at(ClockId clock, int s) {
@@ -122,13 +122,13 @@ class Retiming {
     if (const auto at = delayed_.find(key); at != delayed_.end()) return at->second;
     if (const auto* p = std::get_if<core::Post>(&core_[u].rhs);
         p != nullptr && member == offset_.end() && core_[u].clock == clock_) {
-      // What looks ahead outside is there one step earlier.
+      // A value of another component that looks ahead is available one step earlier.
       const ValueId operand = p->operand;
       const ValueId full = fill(operand, at_offset(operand, s - 1), s - 1);
       return delayed_[key] = add(core::When{full, active(s), true}, core_[u], clock_at(clock_, s));
     }
     if (member == offset_.end() && sampled_ahead(u)) {
-      // Sampled by a condition that looks ahead: sampled anew from late operands.
+      // If the condition looks ahead, the sample is taken again from late operands.
       core::Rhs rhs = core_[u].rhs;
       for_each_operand(rhs, [&](ValueId& o) { o = at_offset(o, s); });
       return delayed_[key] = add(std::move(rhs), core_[u], clock_at(clock_of(u), s));
@@ -146,7 +146,7 @@ class Retiming {
     return delayed_[key] = sample(u, delay, s);
   }
 
-  // A sampling, or an operator on samplings, on a clock whose condition looks ahead.
+  // True for a sample, or an operator on samples, on a clock whose condition looks ahead.
   bool sampled_ahead(ValueId u) const {
     const bool applies = std::holds_alternative<core::Apply>(core_[u].rhs);
     if (applies ? can_fail(core_, u) : !std::holds_alternative<core::When>(core_[u].rhs)) return false;
@@ -155,7 +155,7 @@ class Retiming {
     });
   }
 
-  // x, which is u at offset s, on the full clock K, zero where absent.
+  // x, which is u at offset s, on the full clock K; zero where absent.
   ValueId fill(ValueId u, ValueId x, int s) {
     const std::vector<ClockId> p = path(clock_of(u));
     for (auto c = p.rbegin(); c != p.rend(); ++c) {
@@ -197,7 +197,7 @@ class Retiming {
     return rhs;
   }
 
-  // Where a parameter is kept from step to step: itself, late, or its delay where it needs no memory.
+  // The memory that keeps a parameter from step to step: the late parameter, or its delay if it needs no memory.
   ValueId memory_of(ValueId parameter) const {
     const ValueId late = late_.at(parameter);
     if (std::holds_alternative<core::Fby>(core_[late].rhs)) return late;
@@ -226,7 +226,7 @@ class Retiming {
     return core::When{both, active(r), true};
   }
 
-  // Redefines v for its users outside: r instants of lookahead undo r steps of delay.
+  // Redefines v for its users in other components: r instants of lookahead undo r steps of delay.
   void recover(ValueId v) {
     const int r = offset_.at(v);
     ValueId x = fill(v, late_.at(v), r);
@@ -257,7 +257,8 @@ class Retiming {
   std::map<ValueId, ClockId> original_clock_;
   std::map<ValueId, ValueId> late_;
   std::map<int, ValueId> active_;
-  std::map<std::pair<ValueId, int>, ValueId> delayed_, memories_;  // the delay by one step behind the former
+  std::map<std::pair<ValueId, int>, ValueId> delayed_,
+      memories_;  // memories_: the delay by one step after such a value
 };
 
 }  // namespace
@@ -265,8 +266,7 @@ class Retiming {
 Core retime(Core core) {
   const auto is_post = [](const Value& v) { return std::holds_alternative<core::Post>(v.rhs); };
   if (std::ranges::none_of(core.values, is_post)) return core;
-  // Each rewriting leaves the other components as they are, but renumbers nothing, so one
-  // analysis serves them all.
+  // One analysis serves all components: each rewriting leaves the other components unchanged and keeps all numbers.
   const Core before = core;
   const DependenceGraph graph(before);
   const Components components = find_components(graph);

@@ -1,4 +1,4 @@
-// The lags of the schedule's columns against what the rows of the core ask for, cycle by cycle.
+// Compares the lags of the schedule's columns with what determines the rows of the core, cycle by cycle.
 #include "lowering/schedule/rows_behind.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 using Node = Crossings::Node;
 using Edge = CrossingAutomaton::Edge;
 
-// By unit, how many cycles it is behind the inputs at least, in every run; by column then.
+// The least number of cycles by which each unit is behind the inputs in every run; then the same for each column.
 class Lags {
  public:
   explicit Lags(const Schedule& s) : s_(s), by_unit_(s.units.size()) {
@@ -80,7 +80,7 @@ class RowsBehind {
   }
 
  private:
-  // An operand that a unit waits for at some instants only, and a column that hangs on it there.
+  // An operand that a unit waits for at some instants only, and a column that depends on it there.
   struct Sometimes {
     ValueId operand;
     std::vector<Literal> where;
@@ -105,7 +105,7 @@ class RowsBehind {
     return all;
   }
 
-  // Retiming adds values, and leaves others what they are under the same number.
+  // Retiming adds values, but the others keep their numbers and meaning.
   bool is_known(ValueId v) const {
     if (v.index >= core_.values.size()) return false;
     const Value &a = core_[v], &b = (*s_.core)[v];
@@ -113,7 +113,7 @@ class RowsBehind {
            a.instance == b.instance && a.clock == base_clock && b.clock == base_clock;
   }
 
-  // States in which a run can be after so many cycles or more.
+  // The states in which a run can be after that many cycles or more.
   static std::vector<bool> reached_after(const CrossingAutomaton& automaton, std::uint32_t cycles) {
     std::vector<bool> reached(automaton.states()), now(automaton.states());
     now[0] = true;

@@ -1,4 +1,4 @@
-// What is asked of a schedule.
+// Queries on a schedule.
 #include "lowering/schedule/schedule.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The whole of a schedule as text.
+// Writes the complete text of a schedule.
 #include "lowering/schedule/schedule_text.h"
 
 #include "lowering/schedule/form_reader.h"

@@ -1,5 +1,6 @@
-// A component joins a unit that it reads from, or one that waits for the same as it does. The unit's sweeps come first
-// in each instant, and the component's follow in those that go its way and come no sooner than what they read.
+// Joins components to units. A component joins a unit that it reads from, or a unit that waits for the same operands.
+// In each instant the unit's own sweeps come first. The component's sweeps are appended to those of the same direction
+// that do not precede the values they read.
 #include "lowering/schedule/segment_units.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ bool SegmentUnits::joinable(const Component& c, const SegmentPlan& plan) const {
   });
 }
 
-// A component that reads the unit at every instant waits for all that the unit waits for.
+// A component that reads the unit at every instant thereby waits for all operands of the unit.
 bool SegmentUnits::waits_alike(const std::set<ValueId>& late, std::uint32_t unit) const {
   const std::set<ValueId>& there = hosts_.at(unit);
   const ClockId clock = out_.units[unit].clock;
@@ -82,7 +83,8 @@ std::optional<std::uint32_t> SegmentUnits::host_of(const Component& c, const Seg
   return alike != latest_.end() && suits(alike->second) ? std::optional(alike->second) : std::nullopt;
 }
 
-// By sweep of the plan, that of the unit; beyond its last one, one more. The leading one stays the leading one.
+// By sweep of the plan: the sweep of the unit to which it is appended, or a new one after the last. The leading sweep
+// stays the leading one.
 std::optional<SegmentUnits::Sweeps> SegmentUnits::sweeps_in(std::uint32_t unit, const SegmentPlan& plan) const {
   const std::vector<PassPlan>& there = out_.units[unit].plan.passes;
   Sweeps found;
@@ -98,7 +100,8 @@ std::optional<SegmentUnits::Sweeps> SegmentUnits::sweeps_in(std::uint32_t unit, 
   return found;
 }
 
-// What the pass reads of the unit is there, and at its own instants not later than it goes by.
+// True if the values of the unit that the sweep reads are computed before, and those of the same instant not in a later
+// sweep.
 bool SegmentUnits::fits(const PassPlan& pass, std::uint32_t unit, std::size_t sweep) const {
   return std::ranges::all_of(pass.items, [&](const PassItem& i) {
     return std::ranges::all_of(graph_.of(i.value), [&](const Dependence& e) {

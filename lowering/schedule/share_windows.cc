@@ -1,5 +1,5 @@
-// Values of components with one cut are tied to each other in a ring: what is strongly connected then is what lies
-// between them too.
+// Joins components with one cut by dependences in a ring between their values. The strongly connected components of the
+// extended graph then include the values between them.
 #include "lowering/schedule/share_windows.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace rml {
 
 namespace {
 
-using Ring = std::vector<ValueId>;  // the first value of each component
+using Ring = std::vector<ValueId>;  // the first value of each component in the ring
 using Rings = std::map<std::pair<Literal, ClockId>, Ring>;
 
-// By cut and clock, the components whose segments end there.
+// By cut and clock: the components whose segments end there.
 Rings find_rings(const Components& components, const std::map<ValueId, SegmentResult>& plans) {
   Rings rings;
   for (const auto& [first, result] : plans)
@@ -25,7 +25,8 @@ Rings find_rings(const Components& components, const std::map<ValueId, SegmentRe
   return rings;
 }
 
-// The values that hang on a ring, on its clock or below it, and on nothing else that looks ahead.
+// The values that depend on a ring and on no other component that looks ahead, and that are on the ring's clock or
+// below it.
 Ring followers(const DependenceGraph& graph, const Components& components, ClockId clock, const Ring& ring) {
   const Core& core = graph.core();
   enum : std::uint8_t { apart, follows, left_out };
@@ -74,15 +75,16 @@ class Sharing {
  private:
   std::uint32_t now(ValueId v) const { return shared_.components.of[v.index]; }
 
-  // All rings at once. False: those that cannot be one component with one cut are gone, and the others may try again.
+  // Joins all rings. Returns false after removing the rings that cannot become one component with one cut; the others
+  // may be tried again.
   bool attempt() {
     std::map<ValueId, ValueId> ties;
     for (const auto& [cut, ring] : rings_)
       for (std::size_t k = 0; k < ring.size(); ++k) ties[ring[k]] = ring[(k + 1) % ring.size()];
     shared_ = {find_components(graph_, ties), {}};
-    std::set<std::uint32_t> mixed;  // components with something in them that has an end of its own
+    std::set<std::uint32_t> mixed;  // joined components that contain a component with another end
     for (const auto& [first, result] : plans_) {
-      if (ties.contains(first)) continue;  // planned anew
+      if (ties.contains(first)) continue;  // is planned again
       const std::vector<ValueId>& before = apart_.list[apart_.of[first.index]].values;
       if (shared_.components.list[now(first)].values == before)
         shared_.plans.emplace(first, result);
@@ -97,7 +99,7 @@ class Sharing {
   bool plan(const Rings::key_type& end, std::set<std::uint32_t>& mixed) {
     const Ring& looking = cuts_.at(end);
     const std::uint32_t c = now(looking[0]);
-    if (!mixed.insert(c).second) return false;  // another ring's too
+    if (!mixed.insert(c).second) return false;  // another ring is part of it as well
     const bool by_need = std::ranges::any_of(looking, [&](ValueId first) { return plans_.at(first).plan->by_need; });
     if (by_need && !closes(c, looking, end.first)) return false;
     auto plan = plan_under(graph_, shared_.components, c, {end.first, {}, by_need});
@@ -111,12 +113,14 @@ class Sharing {
                                  [&](ValueId v) { return std::holds_alternative<core::Post>(graph_.core()[v].rhs); });
   }
 
-  // A computed cut tells of the posts of the components that it was computed from. Between them lie others, which were
-  // streams while the components stood apart, and may be open where it holds:
+  // A computed cut accounts for the posts of the components from which it was computed. Between these components there
+  // may be others whose posts were read as streams while the components were separate. They may still look ahead where
+  // the cut holds:
   //
   //   v = post_end(e, x, v);  w = post_end(e, x, merge k (0.5 fby v when k) 0.5);  y = if k then backfill(w, e) else w
   //
-  // The components of `v` and `backfill` are asked where `k` holds, and end at others. There `w` needs its `post`.
+  // The components of `v` and `backfill` are read where `k` holds, and end at other instants. There `w` needs its
+  // `post`.
   bool closes(std::uint32_t component, const Ring& looking, Literal cut) const {
     std::ptrdiff_t told = 0;
     for (const ValueId first : looking) told += posts(apart_, apart_.of[first.index]);
@@ -132,7 +136,7 @@ class Sharing {
   const Components& apart_;
   const std::map<ValueId, SegmentResult>& plans_;
   Rings rings_;
-  Rings cuts_;  // of each ring, what looks ahead
+  Rings cuts_;  // by ring: the components that look ahead
   SharedWindows shared_;
 };
 

@@ -1,4 +1,4 @@
-// Units in topological order of what they read, by strong components; empty ones go.
+// Sorts units topologically by the units that they read, using strongly connected components; empty units are removed.
 #include <algorithm>
 
 #include "lowering/schedule/passes.h"
@@ -7,7 +7,7 @@ namespace rml {
 
 namespace {
 
-// By unit, those that it reads: what its values depend on, and the conditions of its segments.
+// By unit: the units that it reads for its values and for the conditions of its segments.
 std::vector<std::vector<std::uint32_t>> find_needs(const Schedule& s, const DependenceGraph& graph) {
   std::vector<std::vector<std::uint32_t>> needs(s.units.size());
   const auto need = [&](std::uint32_t unit, ValueId v) {

@@ -1,4 +1,4 @@
-// Parts of a unit that nothing connects, by what they tell.
+// Splits a unit into parts that are not connected, by the segments whose cuts they wait for.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -9,7 +9,7 @@ namespace rml {
 
 namespace {
 
-// Connected parts of a unit, each named by one of its values.
+// The connected parts of a unit, each identified by one of its values.
 class Parts {
  public:
   Parts(const std::vector<ValueId>& values, const DependenceGraph& graph) {
@@ -41,7 +41,7 @@ Schedule split_units(Schedule s, const ScheduleFacts& facts) {
   const Core& core = *s.core;
   for (std::uint32_t u = 0, count = static_cast<std::uint32_t>(s.units.size()); u < count; ++u) {
     if (s.units[u].segmented) continue;
-    std::set<Literal> cuts;  // of the segmented units it reads
+    std::set<Literal> cuts;  // cuts of the segmented units that it reads
     for (const ValueId v : s.units[u].values)
       for (const Dependence& e : graph.of(v))
         if (const std::uint32_t from = s.unit_of[s.sources[e.on.index].value.index];

@@ -1,5 +1,5 @@
-// A post that only a constant delays looks at nothing that is not there: with the merge on the first instant in its
-// place, the recurrence that it closes looks ahead no more.
+// Removes posts that only a constant delays (passes.h): `c fby post y` becomes a merge of c at the first instant and y
+// later. The recurrence that it closes then looks ahead no more.
 #include <map>
 
 #include "lowering/schedule/passes.h"

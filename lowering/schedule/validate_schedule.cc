@@ -1,17 +1,17 @@
-// The validator knows the core's equations and nothing of how the schedule was found: it shares no analysis with the
-// scheduler, only the questions that queries.h answers of any core.
+// Validates a schedule against the core's equations, independently of the scheduler: it shares no analysis with the
+// scheduler except the queries of queries.h, which hold for any core.
 //
-// What can be said without running is said of every unit: each value is computed once, by the unit that it is said to
-// belong to; a unit reads from elsewhere only what is listed, an input or what an earlier unit computes, conditions
-// before what they sample; streams skip as many elements as there are posts; a unit's clock ticks by something that it
-// reads; the cut is known in the leading sweep, before anything that asks whether the segment ends.
+// Static checks cover every unit. Each value is computed once, by the unit that it belongs to. A unit reads only listed
+// operands, which are inputs or values of earlier units, with conditions before the values that they sample. Streams
+// skip as many elements as there are posts. An operand determines when a unit's clock ticks. The leading sweep knows
+// the cut before any test for the segment's end.
 //
-// Whether what is needed is there in time depends on where conditions hold. It is tried in worlds (boolean_world.h):
-// beginnings of runs in which letters are drawn and Booleans follow by meaning; what of these a run needs is followed
-// from what it shows (needs.h). In them segments of one to four instants are swept as the schedule says
-// (validate_segments.h); a value that is computed before another that it mentions must never need that one, and one
-// that a unit does not wait for must not be needed where it does not wait. Of up to three letters all short sequences
-// are tried, of more a fixed sample; a program whose units all compute operands first needs no world.
+// Whether needed values are computed in time depends on where conditions hold. That is tested in worlds
+// (boolean_world.h): beginnings of runs with drawn letters. needs.h determines which Booleans a run needs. Segments of
+// one to four instants are swept in them as the schedule says (validate_segments.h). A value that is computed before a
+// value that it mentions must never need it. An operand that a unit does not wait for must not be needed there. Up to
+// three letters are tested with all short sequences, more letters with a fixed sample. A program whose units all
+// compute operands first needs no world.
 #include "lowering/schedule/validate_schedule.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class Validator {
   }
 
  private:
-  struct Early {  // a value, and another that it mentions and that is not there yet
+  struct Early {  // a value that mentions another one before that is computed
     ValueId user, on;
   };
 
@@ -77,7 +77,7 @@ class Validator {
       if (s_.unit_of[i] != Schedule::nowhere && !listed[i]) return fail(name(ValueId{i}) + " is not in its unit");
   }
 
-  // A stream without its first elements is that of as many posts.
+  // A stream that skips elements must be that of as many posts.
   void check_sources() {
     for (std::size_t i = 0; i < core_.values.size(); ++i) {
       const StreamSource& source = s_.sources[i];
@@ -93,7 +93,7 @@ class Validator {
     }
   }
 
-  // What a run shows and what it keeps is computed, and so is what may stop it wherever that is present.
+  // Outputs and memories must be computed, and so must values that may stop the run, wherever they are present.
   void check_results() {
     const auto check = [&](ValueId v) {
       const ValueId from = s_.sources[v.index].value;
@@ -113,7 +113,7 @@ class Validator {
         return fail(name(ValueId{i}) + " is not handed out by the unit of what comes next");
   }
 
-  // A fby that begins with a constant, whose next value its unit computes.
+  // True for a fby with a constant first value, whose next value its own unit computes.
   bool hands_out_next(ValueId v) const {
     const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
     if (f == nullptr || !core_.is_const(f->init)) return false;
@@ -160,21 +160,22 @@ class Validator {
     }
   }
 
-  // At each instant, and the next one of it comes with the same element.
+  // True if the operand is a post that is present at each instant of the unit, so that the next instant brings it.
   bool may_be_belated(const ScheduledUnit& unit, ValueId v) const {
     const auto* p = std::get_if<core::Post>(&core_[v].rhs);
     return unit.segmented && core_[v].clock == unit.clock && p != nullptr && s_.sources[v.index].skip > 0;
   }
 
   bool is_known(ValueId v, std::uint32_t u) const { return known_[v.index] == u; }
-  // An operand that is not always waited for.
+  // True for an operand that is not always waited for.
   bool conditional(std::uint32_t u, ValueId v) const {
     const ScheduledUnit& unit = s_.units[u];
     const auto at = std::ranges::find(unit.operands, v);
     return at != unit.operands.end() && !unit.needed[static_cast<std::size_t>(at - unit.operands.begin())].empty();
   }
 
-  // Below base something that is read arrives at each instant; what the caller may give is looked for at every cycle.
+  // On a sampled clock, some operand must arrive at each instant. A unit that takes inputs from the caller must run at
+  // every cycle.
   void check_clock(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
     for (const ValueId v : unit.values) {
@@ -191,7 +192,7 @@ class Validator {
       fail("nothing says when the unit of " + name(unit.values[0]) + " advances");
   }
 
-  // Whatever a value mentions is a constant, read or computed by the unit.
+  // Each value that is mentioned must be a constant, an operand, or computed by the unit.
   void check_mentions(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
     const auto check = [&](ValueId v) {
@@ -207,7 +208,7 @@ class Validator {
     for (const Literal& l : unit.plan.only_at_cut) check(l.condition);
   }
 
-  // What is not there yet where a value mentions it must never be needed there.
+  // A value that is mentioned before it is computed must never be needed there.
   void check_order(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
     for (const ValueId v : unit.values) {
@@ -245,7 +246,8 @@ class Validator {
     check_leading(u);
   }
 
-  // A call yields its results where it is made: nothing keeps the call itself for a sweep that would take them later.
+  // The results of a call must be computed in the sweep of the call, because the call itself is not kept for later
+  // sweeps.
   void check_calls(const PassPlan& pass) {
     std::map<ValueId, std::uint8_t> calls;
     for (const PassItem& i : pass.items) {
@@ -268,7 +270,7 @@ class Validator {
     return a != nullptr && a->operands[0] == of;
   }
 
-  // The leading sweep finds the cut; before that it cannot ask whether the segment ends.
+  // The leading sweep must compute the cut before it tests whether the segment ends.
   void check_leading(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
     const ValueId cut = unit.plan.cut.condition;
@@ -325,7 +327,7 @@ class Validator {
     if (!text.empty()) fail(text);
   }
 
-  // All that the schedule speaks of.
+  // All conditions that the schedule refers to.
   std::vector<ValueId> conditions() const {
     std::vector<ValueId> all;
     for (const ScheduledUnit& u : s_.units) {
@@ -345,7 +347,7 @@ class Validator {
       });
   }
 
-  // Where a unit does not wait for an operand, it does not need it.
+  // A unit must not need an operand where it does not wait for it.
   void check_waits(std::uint32_t u, const BooleanWorld& world, const Needs& needs) {
     const ScheduledUnit& unit = s_.units[u];
     for (std::size_t k = 0; k < unit.operands.size(); ++k) {
@@ -363,10 +365,10 @@ class Validator {
 
   const Schedule& s_;
   const Core& core_;
-  std::vector<std::uint32_t> known_;  // by value: the last unit that has had it
-  std::vector<bool> streams_;         // by value: read by some unit
+  std::vector<std::uint32_t> known_;  // by ValueId: the last unit that knew it
+  std::vector<bool> streams_;         // by ValueId: true if some unit reads its stream
   std::vector<Early> early_;
-  std::vector<ValueId> unplaced_;  // may stop a run, and no unit computes them
+  std::vector<ValueId> unplaced_;  // values that may stop a run and that no unit computes
   bool segmented_ = false, conditional_ = false;
   std::string error_;
 };

@@ -1,6 +1,6 @@
-// Segments are found by the cut, from the first cycle on. All of one length are swept at once, instant by instant, as
-// the schedule says: a value is done at cycles, and what it needs has to be done before, at the same cycle, or where
-// its clock ticked before or will tick next. What lies in an earlier segment is done; in a later one nothing is.
+// Finds the segments by the cut, from the first cycle on, and sweeps all segments of one length together, instant by
+// instant, as the schedule says. A value is done at a set of cycles. Its operands must be done before: at the same
+// cycle, or at the previous or the next tick of its clock. Earlier segments are done completely, later ones not at all.
 #include "lowering/schedule/validate_segments.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class SegmentsOfUnit {
     }
   }
 
-  // What is assumed of the instant is known, and so.
+  // True if the assumptions about the instant are known to hold.
   bool may_go_on(bool last, int t) const {
     return last || std::ranges::all_of(unit_.plan.only_at_cut, [&](const Literal& l) {
              const Holds h = holds(core_, world_, l, t);
@@ -62,7 +62,8 @@ class SegmentsOfUnit {
            });
   }
 
-  // Before the end, a post waits for an instant of its clock that the segment does not have: assumed not to happen.
+  // True if a post waits for an instant of its clock that the segment does not have. The schedule assumes that this
+  // never happens before the end.
   bool is_left_waiting(const std::vector<int>& segment) const {
     return std::ranges::any_of(unit_.plan.awaiting, [&](const Awaiting& a) {
       return std::ranges::any_of(segment, [&](int t) {
@@ -82,7 +83,7 @@ class SegmentsOfUnit {
     for (std::size_t k = 0; k < segment.size(); ++k) instants_[segment.size()][k] |= Cycles{1} << segment[k];
   }
 
-  // It goes on without what comes with the next instant, and without knowing whether there is one.
+  // The leading sweep must not need belated operands, nor know whether another instant follows.
   void check_leading() {
     for (const PassItem& i : unit_.plan.passes[0].items) {
       if (tells_last(i.classes)) fail(name(i.value) + " is computed before it is known whether the segment ends");
@@ -140,9 +141,9 @@ class SegmentsOfUnit {
   const ScheduledUnit& unit_;
   const BooleanWorld& world_;
   const Needs& needs_;
-  std::array<int, cycles_in_a_world> begin_{}, end_{};               // by cycle: of its segment
-  std::array<std::array<Cycles, longest>, longest + 1> instants_{};  // by length and instant
-  std::vector<Cycles> done_;                                         // by value
+  std::array<int, cycles_in_a_world> begin_{}, end_{};               // by cycle: bounds of its segment
+  std::array<std::array<Cycles, longest>, longest + 1> instants_{};  // by length and instant: the cycles
+  std::vector<Cycles> done_;                                         // by ValueId
   std::string error_;
 };
 

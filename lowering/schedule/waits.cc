@@ -1,4 +1,5 @@
-// Units come after those that they read, so that what these wait for is there.
+// Builds the equations of waits.h. Units follow the units that they read, so the equations of their operands already
+// exist.
 #include "lowering/schedule/waits.h"
 
 #include "semantics/core/queries.h"
@@ -26,7 +27,7 @@ Condition Waits::ends(const ScheduledUnit& unit) {
   return conditions_.both(conditions_.ticks(unit.clock), where_present(unit.plan.cut));
 }
 
-// Of the next instant of the clock.
+// The same at the next instant of the clock.
 Node Waits::after(ClockId clock, Node of) {
   const PortId p = crossings_.port(group);
   const Node beyond = crossings_.beyond(p);
@@ -91,7 +92,7 @@ Node Waits::of_unit(std::uint32_t number) {
   return units_[number] = now;
 }
 
-// Of what is there when the segment is done: of a unit that looks back, at its next instant.
+// When the values of the end of a segment are available. If the unit looks back, that is at its next instant.
 Node Waits::of_end(std::uint32_t number) {
   const auto [known, is_new] = ends_.try_emplace(number, Crossings::none);
   if (!is_new) return known->second;

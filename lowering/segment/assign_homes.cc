@@ -1,5 +1,5 @@
-// Memories first; then who looks at what, sweep by sweep, with the two blocks that follow the sweeps: what closes a
-// segment (rows for others) and what its end commits; then a home for what is looked at elsewhere.
+// Handles memories first. Then it finds which sweep reads which values, including the two blocks after the sweeps: the
+// closing block (rows for others) and the commit. At last each value that another sweep reads gets a home.
 #include "lowering/segment/assign_homes.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace rml {
 
 namespace {
 
-// The sweep that can carry a memory in its cell: nothing is stored there before, all is known by then, and the cell
-// holds the memory's value at the first instant.
+// The sweep that can update a memory in its cell: no earlier sweep stores there, later sweeps know all they need, and
+// the cell holds the memory's value at the first instant.
 std::optional<std::size_t> only_replay(const SegmentFacts& facts, const Segment& segment, ValueId v) {
   const auto& f = std::get<core::Fby>(facts.core()[v].rhs);
   if (!facts.is_here(f.next) || !(facts.core().is_const(f.init) || facts.is_parameter(v))) return std::nullopt;
@@ -87,14 +87,14 @@ class Lookers {
   Looks looks_;
 };
 
-// A memory that is replayed supplies itself.
+// False for a memory that these sweeps replay: they compute its value themselves.
 bool is_looked_up(const SegmentFacts& facts, const Segment& segment, ValueId v, const std::set<std::size_t>& sweeps) {
   if (!segment.memories.contains(v)) return sweeps.size() > 1;
   return std::ranges::any_of(sweeps, [&](std::size_t s) { return s > 0 && !facts.computed_in(v, s); });
 }
 
-// What stands still is found in its own cell up to when it moves: on the clock of the unit once all rows are handed
-// out, else as they are.
+// True if all sweeps that read the memory run before its cell changes. A memory on the unit's clock changes in the
+// commit, after all rows are handed out; another one changes in the closing block.
 bool found_in_itself(const SegmentFacts& facts, const Segment& segment, ValueId v,
                      const std::set<std::size_t>& sweeps) {
   if (!facts.stands_still(v) || segment.memories.at(v).in_place) return false;

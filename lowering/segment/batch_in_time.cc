@@ -1,9 +1,9 @@
-// Which products can leave their loops, and the distribution of the sweeps around them.
+// Decides which products can leave their loops, and distributes the sweeps around them.
 //
-// Within a sweep an item depends on operands of its own instant and, through fby and post, of the one before.
-// The strongly connected components of these dependences are the recurrences, which stay whole. Every
-// component gets the number of the loop that computes it: that of its operands, or the next where one of those
-// is a batched product; the products of a loop come after it.
+// Within a sweep an item depends on operands of its own instant and, through fby and post, of the previous one. The
+// strongly connected components of these dependences are the recurrences, which stay whole. Every component gets the
+// number of the loop that computes it: that of its operands, or the next number if an operand is a batched product. The
+// products of a loop come after it.
 #include "lowering/segment/batch_in_time.h"
 
 #include <algorithm>
@@ -60,13 +60,13 @@ class Batcher {
   const Shape& shape(ValueId v) const { return core_[v].shape; }
   std::int64_t size(ValueId v) const { return *element_count(shape(v)); }
 
-  // The value with the same elements in the same order that is not a reshape, or that another unit has reshaped.
+  // Skips reshapes: the value with the same elements in the same order that is not a reshape of this unit.
   ValueId strip(ValueId v) const {
     while (lowering(v) == Lowering::reshape && facts_.is_here(apply_of(core_, v)->operands[0]))
       v = apply_of(core_, v)->operands[0];
     return v;
   }
-  // A matrix whose rows are the columns of `transposed`'s operand.
+  // True if the value is the transposition of a matrix.
   bool exchanges(ValueId v) const {
     if (lowering(v) != Lowering::transpose || shape(v).size() != 2) return false;
     const std::vector<Shape> shapes = {shape(apply_of(core_, v)->operands[0])};
@@ -74,12 +74,12 @@ class Batcher {
   }
   bool each(ValueId v) const { return core_[v].clock == clock_ && !facts_.is_held(v) && is_everywhere(v); }
 
-  // In time: it is known at all instants, and each has its own.
+  // True if the value is known at all instants, with an element for each.
   bool is_everywhere(ValueId v) const { return facts_.is_here(v) && facts_.known_at_end(v) == any_instant; }
 
   // ---- sums
 
-  // Large constants are not folded: zeros may be a scalar, spread.
+  // Large constants are not folded, so a zero may be a scalar that is broadcast.
   bool is_zero(ValueId v) const {
     while (lowering(v) == Lowering::broadcast || lowering(v) == Lowering::fill || lowering(v) == Lowering::reshape)
       v = apply_of(core_, v)->operands[0];
@@ -87,7 +87,7 @@ class Batcher {
     return constant != nullptr && constant->value == Tensor(core_[v].dtype, shape(v));
   }
 
-  // merge cut zeros ((post v) when not cut), used by v alone.
+  // True for merge cut zeros ((post v) when not cut) whose parts have no other use than v.
   bool carries(ValueId m, ValueId v, std::set<ValueId>& chain) const {
     const auto* merge = std::get_if<core::Merge>(&core_[m].rhs);
     if (merge == nullptr || merge->condition != cut_.condition) return false;
@@ -109,7 +109,7 @@ class Batcher {
     });
   }
 
-  // a b where a has a single column and b a single row, or a is transposed.
+  // The batch of a b, if a has a single column and b a single row, or a is transposed.
   std::optional<Batch> summed(ValueId product) const {
     const Lowering form = lowering(product);
     if (form != Lowering::outer && form != Lowering::matmul && form != Lowering::elementwise) return std::nullopt;
@@ -134,7 +134,7 @@ class Batcher {
     return batch;
   }
 
-  // `gone`: what nobody needs any more, in whichever sweep.
+  // `gone`: values of any sweep that are no longer needed.
   void find_sums(const Sweep& sweep, std::set<ValueId>& gone) {
     for (const PassItem& i : sweep.items) {
       const ValueId v = i.value;
@@ -158,7 +158,7 @@ class Batcher {
     }
   }
 
-  // v, where nobody but the product looks at it, and its views of operands likewise.
+  // Removes v if the product is its only user, and its views of operands likewise.
   void drop(ValueId v, ValueId user, std::set<ValueId>& gone) const {
     if (users_.of(v).size() != 1 || users_.of(v)[0] != user || facts_.looked_at(v)) return;
     gone.insert(v);
@@ -192,7 +192,7 @@ class Batcher {
       } else {
         continue;
       }
-      // Smaller weights stay in the cache, and in their loops.
+      // Smaller weights stay in the cache anyway, so their products stay in the loops.
       if (batch.n < target_.fewest_batched || batch.n * batch.inner < target_.near_elements ||
           batch.m > target_.most_batched_rows || !each(batch.a.value))
         continue;
@@ -238,7 +238,7 @@ class Batcher {
       Sweep each{sweep.backward, {}}, products{false, {}};
       for (std::uint32_t k = 0; k < count; ++k)
         if (loop[component[k]] == l) (batched(k) ? products : each).items.push_back(sweep.items[k]);
-      // Products in the order of their components: one may read what another has computed.
+      // Products follow the order of their components, because a product may read the result of another.
       std::ranges::stable_sort(products.items, {}, [&](const PassItem& i) { return component[number.at(i.value)]; });
       for (const PassItem& i : products.items) segment_.products[i.value] = batches_.at(i.value);
       if (!each.items.empty()) result.push_back(std::move(each));
@@ -253,7 +253,7 @@ class Batcher {
   const Target& target_;
   Segment segment_;
   const Uses users_;
-  std::map<ValueId, Batch> batches_;  // of the sweep at hand
+  std::map<ValueId, Batch> batches_;  // of the current sweep
 };
 
 }  // namespace

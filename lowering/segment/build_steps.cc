@@ -1,4 +1,5 @@
-// Unit by unit, in the order of the schedule; of straight programs, what no unit mentions.
+// Builds the units one by one, in the order of the schedule. In a straight program, outputs that no unit mentions are
+// added.
 #include "lowering/segment/build_steps.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace rml {
 
 namespace {
 
-// Outputs that are inputs, or constants, and that no unit mentions.
+// Writes outputs that are inputs or constants, which no unit mentions.
 void write_untouched_outputs(const Schedule& schedule, steps::Program& program) {
   const Core& core = *schedule.core;
   if (program.units.empty()) {

@@ -1,5 +1,5 @@
-// From every memory that one sweep carries in place: first the values that are the same as at the first
-// instant and that only earlier sweeps look at, then the value that it becomes.
+// Starts from every memory that one sweep updates in place. It first collects the values that equal the memory at the
+// first instant and that only earlier sweeps read, then the memory's next value.
 #include "lowering/segment/coalesce.h"
 
 #include <algorithm>
@@ -37,14 +37,14 @@ class Coalescing {
     const auto at = users_.find(v);
     return at == users_.end() ? none : at->second;
   }
-  // Sweeps look at it before this one only.
+  // True if only earlier sweeps read the value.
   bool before(ValueId v, std::size_t sweep) const {
     const auto at = looks_.find(v);
     return at == looks_.end() || std::ranges::all_of(at->second, [&](std::size_t s) { return s < sweep; });
   }
 
-  // Samples of p at the first instant, and what holds one of them. In the sweep that moves p on, at the end of each
-  // instant, samples still find it.
+  // The samples of p at the first instant, and the values that hold such a sample. In the sweep that updates p, at the
+  // end of each instant, samples still find the old value.
   std::set<ValueId> same_as_first(ValueId p, std::size_t until) const {
     std::set<ValueId> same;
     for (const ValueId u : users(p)) {
@@ -62,13 +62,14 @@ class Coalescing {
     return same;
   }
 
-  // At the first instant a memory is what was held before, and p has moved on.
+  // True if no use reads the memory at the first instant. There the memory still has the value of the previous segment,
+  // whereas p has changed.
   bool after_first(ValueId f) const {
     return !facts_.looked_at(f) && std::ranges::all_of(users(f), [&](ValueId u) { return facts_.absent_first(u); });
   }
 
-  // p moves on to `u` at the first instant and stays as it is at the others. Where u is computed, nothing but u looks
-  // at what was there.
+  // If p becomes `u` at the first instant and stays the same at the others, u is stored in p's cell. Where u is
+  // computed, no other use may need the old value.
   void find_next(ValueId p, std::size_t until, const std::set<ValueId>& same) {
     const Change change = what_changes(core_, p, std::get<core::Fby>(core_[p].rhs).next);
     const ValueId u = change.next;
@@ -88,7 +89,7 @@ class Coalescing {
   bool early(ValueId v, std::size_t sweep) const {
     return std::ranges::all_of(sweeps_.at(v), [&](std::size_t p) { return p < sweep; });
   }
-  // A sample of p that only tells p that it stays as it is.
+  // True for a sample of p whose only use is to keep p unchanged.
   bool only_keeps(ValueId v, ValueId p) const {
     if (v == std::get<core::Fby>(core_[p].rhs).next) return true;
     const bool passes_on =
@@ -101,8 +102,8 @@ class Coalescing {
   const SegmentFacts& facts_;
   const std::map<ValueId, Memory>& memories_;
   const Looks& looks_;
-  std::map<ValueId, std::vector<ValueId>> users_;    // among the items of the sweeps
-  std::map<ValueId, std::set<std::size_t>> sweeps_;  // that compute a value
+  std::map<ValueId, std::vector<ValueId>> users_;    // users among the items of the sweeps
+  std::map<ValueId, std::set<std::size_t>> sweeps_;  // the sweeps that compute a value
   Coalesced result_;
 };
 

@@ -1,4 +1,5 @@
-// Which products wait: a walk from what rows, conditions and faults need, then the bytes that waiting would keep.
+// Decides which products wait: a walk from the values that rows, conditions and faults need, then an estimate of the
+// bytes that waiting would keep.
 #include "lowering/segment/defer.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ void for_each_condition(const Core& core, ValueId v, const std::function<void(Va
   for (const ClockId c : ancestors(core, core[v].clock)) f(core[c].condition);
 }
 
-// What waits gets a sweep of its own, the second.
+// Moves the waiting values to a sweep of their own, the second one.
 Segment split_leading(Segment segment, const std::function<bool(ValueId)>& waits) {
   Sweep leading, second;
   for (const PassItem& i : segment.sweeps[0].items) (waits(i.value) ? second : leading).items.push_back(i);
@@ -24,7 +25,7 @@ Segment split_leading(Segment segment, const std::function<bool(ValueId)>& waits
   return segment;
 }
 
-// And what is computed from them, and what is computed from that.
+// Adds the transitive users of the values in `all`.
 void add_users(const Core& core, const std::vector<PassItem>& items, std::set<ValueId>& all) {
   for (std::size_t before = 0; before != all.size();) {
     before = all.size();
@@ -38,7 +39,7 @@ void add_users(const Core& core, const std::vector<PassItem>& items, std::set<Va
   }
 }
 
-// Who looks from outside at what a unit computes.
+// The uses of a unit's values by other units and rows.
 class Outside {
  public:
   Outside(const Schedule& s, std::uint32_t unit, const SegmentFacts& facts)
@@ -50,7 +51,8 @@ class Outside {
     }
   }
 
-  // Nobody before the segment's end: others that compute what is told at its end only may wait as well.
+  // True if no outside use needs the value before the segment's end. Other units whose own results are needed only at
+  // the segment's end may wait as well.
   bool may_wait(ValueId v) {
     if (facts_.present_last_only(v)) return true;
     if (told_.contains(v)) return false;
@@ -58,13 +60,14 @@ class Outside {
       if (u != unit_ && reads(u, v) && !unit_may_wait(u)) return false;
     return true;
   }
-  // Faults, also those of inputs that are not there, come at their cycle, and calls in their order.
+  // True for values that may fault, including checks of absent inputs, which belong to their cycle, and for calls,
+  // whose order matters.
   bool has_its_cycle(ValueId v) const {
     const core::Rhs& rhs = core_[v].rhs;
     return facts_.checked(v) || can_fail(core_, v) || std::holds_alternative<core::Input>(rhs) ||
            std::holds_alternative<core::Call>(rhs);
   }
-  // What others that wait keep of an instant.
+  // Bytes per instant that waiting units keep in queues.
   std::int64_t queued_bytes() const {
     std::int64_t bytes = 0;
     for (const auto& [u, waits] : units_)
@@ -77,7 +80,8 @@ class Outside {
   bool reads(std::uint32_t u, ValueId v) const {
     return std::ranges::any_of(schedule_.units[u].operands, [&](ValueId o) { return from(o) == v; });
   }
-  // Units of a network may go round in circles, over streams that a delay begins: such a circle does not wait.
+  // Units of a network may depend on each other cyclically, through delayed streams. Units of such a cycle may not
+  // wait.
   bool unit_may_wait(std::uint32_t u) {
     if (const auto [at, added] = units_.emplace(u, false); !added) return at->second;
     const ScheduledUnit& unit = schedule_.units[u];
@@ -89,11 +93,11 @@ class Outside {
   const Core& core_;
   std::uint32_t unit_;
   const SegmentFacts& facts_;
-  std::map<std::uint32_t, bool> units_;  // whether it may wait; of those asked for
-  std::set<ValueId> told_;               // by rows: outputs, and where they are present
+  std::map<std::uint32_t, bool> units_;  // by unit that was examined: whether it may wait
+  std::set<ValueId> told_;               // values that rows need: outputs, and the conditions of their presence
 };
 
-// About how many bytes an instant keeps for later sweeps.
+// An estimate of the bytes that an instant keeps for later sweeps.
 std::int64_t kept_bytes(const SegmentFacts& facts, const std::vector<Sweep>& sweeps) {
   const Core& core = facts.core();
   std::map<ValueId, std::set<std::size_t>> computed;
@@ -103,7 +107,7 @@ std::int64_t kept_bytes(const SegmentFacts& facts, const std::vector<Sweep>& swe
   for (std::size_t s = 0; s < sweeps.size(); ++s)
     for (const PassItem& i : sweeps[s].items)
       for_each_operand(core[i.value].rhs, [&](ValueId o) {
-        const auto at = computed.find(o);  // operands of the unit are there in the leading sweep
+        const auto at = computed.find(o);  // operands of the unit count as computed in the leading sweep
         const bool here = at == computed.end() ? s == 0 : at->second == std::set<std::size_t>{s};
         if (!here && !core.is_const(o) && !facts.costs_nothing(o)) kept.insert(o);
       });
@@ -112,7 +116,7 @@ std::int64_t kept_bytes(const SegmentFacts& facts, const std::vector<Sweep>& swe
   return bytes;
 }
 
-// What the cut is computed from, and what is held for the segment.
+// The operands of the cut, and the values that are held for the segment.
 std::vector<ValueId> needed_early(const SegmentFacts& facts, const Segment& segment) {
   std::vector<ValueId> early = {facts.cut().condition};
   for (const Literal& o : facts.unit().plan.only_at_cut) early.push_back(o.condition);
@@ -121,7 +125,7 @@ std::vector<ValueId> needed_early(const SegmentFacts& facts, const Segment& segm
   return early;
 }
 
-// Everything waits but what these are computed from.
+// Defers everything except the operands of the roots.
 Segment defer_all_but(const Core& core, const std::vector<ValueId>& roots, const Segment& segment) {
   std::set<ValueId> here, early;
   for (const PassItem& i : segment.sweeps[0].items) here.insert(i.value);
@@ -136,7 +140,8 @@ Segment defer_all_but(const Core& core, const std::vector<ValueId>& roots, const
   return split_leading(segment, [&](ValueId v) { return !early.contains(v); });
 }
 
-// What may wait is tried, to see which products leave their loop; these wait, and what is computed from them.
+// First tries to defer everything that may wait, to see which products leave their loop. Only those products wait, and
+// the values computed from them.
 Segment defer_products(const Schedule& schedule, const Streams& streams, const SegmentFacts& facts,
                        const Segment& segment, const Target& target) {
   const Core& core = *schedule.core;

@@ -1,4 +1,4 @@
-// A segment as the schedule plans it, and what every pass must leave true of it.
+// Makes segments from the schedule's plan, and verifies them after any pass.
 #include <algorithm>
 #include <set>
 

@@ -1,4 +1,4 @@
-// Reads what segments_text writes.
+// Reads the text that segments_text writes.
 #include "lowering/schedule/form_reader.h"
 #include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
@@ -55,7 +55,7 @@ class SegmentsReader : FormReader {
     return true;
   }
 
-  // A line about a value that none was about before.
+  // Adds a line about a value; a value may have only one such line.
   template <class T>
   void add(std::map<ValueId, T>& of, T (SegmentsReader::*read)()) {
     const ValueId v = value();

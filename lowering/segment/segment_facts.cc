@@ -1,5 +1,5 @@
-// Places are read off the sweeps; presence off the clocks: segments begin where `true fby cut` holds, and what is
-// sampled there, or at the cut, is there once.
+// Derives places from the sweeps, and presence from the clocks. A segment begins where `true fby cut` holds. A value
+// sampled there, or at the cut, is present once per segment.
 #include "lowering/segment/segment_facts.h"
 
 #include <algorithm>
@@ -41,7 +41,8 @@ std::uint8_t SegmentFacts::known_until(ValueId v, std::size_t sweep) const {
 bool SegmentFacts::moves_in_leading(ValueId fby) const {
   const ValueId next = std::get<core::Fby>(core_[fby].rhs).next;
   const auto leads = [&](ValueId v) { return !is_here(v) || only_in(v, 0); };
-  // A constant is known at once; when it is taken is not, where the clock comes of a later sweep.
+  // A constant is known from the start. But if a later sweep computes the clock, the leading sweep does not know when
+  // the constant is taken.
   if (core_.is_const(next))
     return std::ranges::all_of(clock(fby), [&](const Literal& l) { return leads(l.condition); });
   return leads(next);

@@ -1,4 +1,4 @@
-// The whole of a schedule's segments as text.
+// Writes the complete text of a schedule's segments.
 #include "lowering/segment/segments_text.h"
 
 #include "lowering/schedule/form_reader.h"

@@ -1,5 +1,5 @@
-// Sweeps from the last to the first, each from its end: an item that has no user left in its sweep may move to the one
-// later sweep that has all its users, and then its operands may follow.
+// Visits the sweeps from the last to the first, each from its end. An item without users in its own sweep may move to
+// the later sweep that has all its users; then its operands may follow.
 #include "lowering/segment/sink.h"
 
 #include <algorithm>
@@ -23,10 +23,11 @@ class Sinking {
   }
 
  private:
-  // Of a value: its users among the items of this sweep and of those behind it.
+  // The users of a value among the items of this sweep and of later ones.
   struct Users {
     std::size_t here = 0, later = 0;
-    std::size_t sweep = 0;  // the later ones'; 0: none, `several`: more than one, or where the value cannot be computed
+    std::size_t sweep = 0;  // the later sweep with users; 0: none, `several`: more than one, or a sweep in which the
+                            // value cannot be computed
   };
   static constexpr std::size_t several = SIZE_MAX;
 
@@ -59,7 +60,8 @@ class Sinking {
       for (const PassItem& i : sweeps_[s].items) before_.insert(i.value);
     for (std::size_t s = from; s < sweeps_.size(); ++s)
       for (const PassItem& i : sweeps_[s].items) {
-        // A memory looks at what comes next when the instant is over, a product of all instants before their loop.
+        // A memory reads its next value at the end of the instant, and a product over all instants reads its operands
+        // before the loop.
         const bool elsewhere =
             std::holds_alternative<core::Fby>(core_[i.value].rhs) || segment_.products.contains(i.value);
         facts_.for_each_operand(i.value, [&](ValueId o) {
@@ -71,7 +73,7 @@ class Sinking {
       }
   }
 
-  // Each before its first user.
+  // Inserts each moved item before its first user.
   void insert_moved(std::vector<PassItem>& items, std::map<ValueId, PassItem>& moved) const {
     std::vector<PassItem> all, stack;
     std::set<ValueId> here;
@@ -85,7 +87,7 @@ class Sinking {
         });
         if (stack.size() > before) continue;
         stack.pop_back();
-        if (stack.empty() || moved.erase(top.value) > 0) all.push_back(top);  // it may have been asked for twice
+        if (stack.empty() || moved.erase(top.value) > 0) all.push_back(top);  // it may have been pushed twice
         if (!stack.empty()) here.insert(top.value);
       }
     }
@@ -93,8 +95,8 @@ class Sinking {
     if (!here.empty()) narrow(items, here);
   }
 
-  // A transposition that was moved here is computed at the instants at which a user of it is: beside that it is only
-  // another way to read the matrix. A post or a memory looks at other instants.
+  // Limits a transposition that was moved here to the instants of its users: beside them it is only another way to read
+  // the matrix. Posts and memories read other instants, so they do not count.
   void narrow(std::vector<PassItem>& items, const std::set<ValueId>& moved) const {
     std::map<ValueId, std::uint8_t> needed;
     for (const PassItem& i : items) {
@@ -108,7 +110,7 @@ class Sinking {
         i.classes &= needed[i.value];
   }
 
-  // Nothing but its users depends on when it is computed.
+  // True if only its users are affected by when it is computed.
   bool movable(ValueId v, std::size_t from) const {
     if (core_[v].dtype == DType::boolean || !facts_.only_in(v, from) || facts_.handed_out(v) || facts_.checked(v) ||
         segment_.products.contains(v))
@@ -118,7 +120,7 @@ class Sinking {
     return only_computes(core_, v);
   }
 
-  // Its operands, where they are not kept anyway, are no larger; scalars do not count.
+  // True if its operands, unless they are kept anyway, are no larger than the value; scalars do not count.
   bool keeps_less(ValueId v) const {
     std::int64_t more = 0;
     std::set<ValueId> seen;
@@ -132,9 +134,9 @@ class Sinking {
   const Core& core_;
   const SegmentFacts& facts_;
   Segment segment_;
-  std::vector<Sweep>& sweeps_;  // of the segment
+  std::vector<Sweep>& sweeps_;  // the sweeps of the segment
   std::map<ValueId, Users> users_;
-  std::set<ValueId> before_;  // computed in earlier sweeps
+  std::set<ValueId> before_;  // values computed in earlier sweeps
 };
 
 }  // namespace

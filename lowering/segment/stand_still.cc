@@ -1,5 +1,5 @@
-// Of each such memory: the merges on the way to what it becomes, and the samples of itself that they pass on, if nobody
-// else looks at them.
+// Finds for each such memory the merges that lead to its next value, and the samples of itself that they pass on, if
+// these have no other users.
 #include "lowering/segment/stand_still.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class StandStill {
 
   Segment run() {
     std::set<ValueId> at_end_only;
-    // What the leading sweep knows at all instants costs it nothing.
+    // A value that the leading sweep knows at all instants costs nothing there.
     for (const auto& [v, memory] : segment_.memories)
       if (!facts_.moves_in_leading(v)) at_end_only.merge(way(v));
     for (Sweep& sweep : segment_.sweeps) {
@@ -37,8 +37,8 @@ class StandStill {
   }
 
  private:
-  // From the memory's next value up to what holds at the last instant only; nothing where it may move at others, or
-  // where others look.
+  // The values from the memory's next value up to one that holds at the last instant only. Empty if the memory may
+  // change at other instants, or if these values have other users.
   std::set<ValueId> way(ValueId memory) const {
     std::set<ValueId> all;
     ValueId user = memory, v = std::get<core::Fby>(core_[memory].rhs).next;
@@ -56,7 +56,7 @@ class StandStill {
     }
   }
 
-  // Of the memory, down to it.
+  // Adds the samples of the memory on the path from v down to it.
   bool add_samples(ValueId v, ValueId user, std::set<ValueId>& all) const {
     for (; std::holds_alternative<core::When>(core_[v].rhs); v = std::get<core::When>(core_[v].rhs).operand) {
       if (!alone(v, user)) return false;
@@ -66,7 +66,7 @@ class StandStill {
     return true;
   }
 
-  // A value of the unit that nobody looks at but this one.
+  // True for a value of the unit that has no other user.
   bool alone(ValueId v, ValueId user) const {
     const auto at = users_.find(v);
     return facts_.is_member(v) && !facts_.looked_at(v) && at != users_.end() && at->second == std::set{user};

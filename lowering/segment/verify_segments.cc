@@ -1,5 +1,5 @@
-// Whether sweeps are what a segment can be computed by: every value once at each instant, operands before their users,
-// and a home for whatever is looked at elsewhere. Read off the sweeps alone, without segment_facts.h.
+// Verifies the sweeps of a segment: every value is computed once at each instant, operands come before their users, and
+// every value that another sweep reads has a home. The check reads the sweeps alone, without segment_facts.h.
 #include <algorithm>
 #include <array>
 
@@ -62,8 +62,8 @@ class SegmentVerifier {
       }
   }
 
-  // Within an instant: in an earlier sweep, or before it in this one. What no sweep computes at such an instant is not
-  // needed there.
+  // Operands of the same instant must come from an earlier sweep, or from an earlier item of this one. An operand that
+  // no sweep computes at such an instant is not needed there.
   void check_operands(Position at) {
     const ValueId v = item(at).value;
     const core::Rhs& rhs = core_[v].rhs;
@@ -79,8 +79,8 @@ class SegmentVerifier {
     });
   }
 
-  // What an instant needs of those beside it, in its segment, comes from earlier sweeps, or from its own if that runs
-  // this way. The first instant has none before it, the last one none behind it.
+  // Operands of the neighbouring instant in the segment must come from an earlier sweep, or from this one if it runs in
+  // that direction. The first instant has no predecessor, and the last one no successor.
   void check_earlier(Position at, ValueId next) {
     const bool has_earlier = (item(at).classes & (interior_instant | last_instant)) != 0;
     if (has_earlier) check_beside(at, next, first_instant | interior_instant, !segment_.sweeps[at.sweep].backward);
@@ -109,7 +109,7 @@ class SegmentVerifier {
       for (const BatchOperand& o : {product.a, product.b}) check_matrix(v, at->second, o);
     }
   }
-  // All its instants come from earlier sweeps, or it is a product of the same sweep.
+  // All elements of the matrix must come from earlier sweeps, or it must be a product of the same sweep.
   void check_matrix(ValueId v, const ByClass& at, const BatchOperand& o) {
     const auto computed = computed_.find(o.value);
     if (o.held || computed == computed_.end()) return;
@@ -132,7 +132,7 @@ class SegmentVerifier {
     }
   }
 
-  // A value that some later sweep has for an operand, and that is no memory, lies somewhere.
+  // A value that a later sweep reads must have a home, unless it is a memory.
   void check_homes() {
     for (const auto& [v, home] : segment_.homes) {
       const bool owned = home.kind == Home::memory || home.kind == Home::next;

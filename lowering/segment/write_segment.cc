@@ -1,8 +1,10 @@
-// What a sweep computes is written in its order; what it only looks at is loaded from its home where it is first used.
-// A fby is a cell. Where its next value is known only after the leading sweep, sweeps that replay it carry it in a
-// register of their own, beginning with the cell's value at the start of the segment, and the cell moves on when the
-// segment is done; a sweep that replays it in place carries it in the cell. A post is a register carried backwards.
-// What is stored is what changes: nothing, where the next value is the one that is there.
+// Writes each sweep in the order of its items. A value that the sweep reads without computing it is loaded from its
+// home before its first use.
+//
+// A fby is a cell. If its next value is known only after the leading sweep, a sweep that replays it carries it in a
+// register, which begins with the cell's value at the start of the segment; the cell is updated at the segment's end. A
+// sweep that replays it in place carries it in the cell. A post is a register that is carried backwards. A store is
+// left out if the value does not change.
 //
 //   backfill: leading:   x := when bp i;  arrays[x] := x;  mark last bp
 //             backward:  p := r;  o := if bp then x else p;  r := o;  arrays[o] := o
@@ -25,7 +27,8 @@ std::string named(const Core& core, const Literal& l) {
   return (l.positive ? "`" : "`not ") + describe(core, l.condition) + "`";
 }
 
-// What a schedule takes for granted is what a value needs itself without (find_inexact): no later row is known.
+// The message for a broken assumption of the schedule. Then a value needs itself (find_inexact), and no later row is
+// known.
 std::string knot(const Core& core, const Literal& what, const Literal& where) {
   return named(core, what) + " holds where " + named(core, where) +
          " does not: a value needs itself there, and no later row is ever known";
@@ -59,7 +62,7 @@ class SegmentWriter {
   }
 
  private:
-  struct Carried {  // a register of the sweep being written
+  struct Carried {  // a register of the sweep that is being written
     CellId cell;
     ValueId of, next;
   };
@@ -92,7 +95,7 @@ class SegmentWriter {
         return cell(home.owner);
     }
   }
-  // Of a memory.
+  // The cell of a memory.
   CellId cell(ValueId fby) const {
     const ValueId other = memory(fby).shares;
     return cells_.at(other.valid() ? other : fby);
@@ -100,7 +103,7 @@ class SegmentWriter {
   const Memory& memory(ValueId fby) const { return segment_.memories.at(fby); }
   bool is_memory(ValueId v) const { return segment_.memories.contains(v); }
   bool in_place(ValueId fby, std::size_t sweep) const { return sweep > 0 && memory(fby).in_place == sweep; }
-  // Of what is stored where it is computed: its own, or that of the memory that it moves on.
+  // The cell in which a value is stored as it is computed: its own, or that of the memory whose next value it is.
   std::optional<CellId> stored_in(ValueId v) const {
     const auto at = segment_.homes.find(v);
     const bool stored = at != segment_.homes.end() && (at->second.kind == Home::cell || at->second.kind == Home::next);
@@ -117,11 +120,11 @@ class SegmentWriter {
     if (const auto at = homes_.find(v); at != homes_.end()) out.write(where, steps::LoadCell{v, at->second});
   }
 
-  // ---- what a sweep looks at
+  // ---- values that a sweep reads
 
   TestPath path(ValueId v) const { return tests(facts_.clock(v)); }
 
-  // Makes v available in the sweep being written.
+  // Makes v available in the sweep that is being written.
   void ensure(StepWriter& out, ValueId v) {
     if (!facts_.is_here(v) || available_.contains(v)) return;
     for (const Literal& l : facts_.clock(v)) ensure(out, l.condition);
@@ -142,7 +145,7 @@ class SegmentWriter {
   // ---- sweeps
 
   void write_sweep(std::size_t s, steps::Block& body, steps::Block& prologue) {
-    // Where a segment begins is known without the value that marks it.
+    // `first` can be tested instead of the condition that marks the beginning of a segment.
     StepWriter out(body, [&](const steps::Test& t) {
       const bool first = t.kind == steps::Test::value && facts_.marks_first(t.condition);
       return first ? steps::Test{steps::Test::first, {}, t.positive} : t;
@@ -169,7 +172,7 @@ class SegmentWriter {
 
   bool looks_back() const { return !from_.belated.empty(); }
 
-  // What came late of the instant before is kept with the rest of it. A cut that did not is in a cell.
+  // Stores the belated operands of the previous instant with its other values. A cut that is not belated is in a cell.
   void write_before(steps::Block& block) {
     StepWriter out(block);
     available_.clear();
@@ -185,8 +188,8 @@ class SegmentWriter {
     out.write({}, steps::MarkLast{cut.condition, cut.positive});
   }
 
-  // Operands are there; what later sweeps need of them is kept, and so is every replayed memory as it was before this
-  // segment.
+  // The operands have arrived. Stores those that later sweeps read, and the value before this segment of every replayed
+  // memory.
   void begin_segment(StepWriter& out) {
     for (const Literal& o : from_.plan.only_at_cut) {
       only_at_cut_.emplace_back(o, program_.truth_before(o.condition, !o.positive));
@@ -202,8 +205,8 @@ class SegmentWriter {
     for (ValueId v : from_.operands) mark_cut(out, v);
   }
 
-  // What may hold only where the cut does is kept, for the next instant to stop at; so are memories whose next value is
-  // known.
+  // Stores conditions that may hold only where the cut does, so that the next instant can stop at them, and memories
+  // whose next value is known.
   void end_leading(StepWriter& out) {
     if (cut_before_) {
       ensure(out, facts_.cut().condition);
@@ -276,15 +279,15 @@ class SegmentWriter {
     return registers_[key] = register_;
   }
 
-  // When what keeps or awaits `next` takes it: at the clock of both, which a constant, being there always, does not
-  // tell.
+  // The conditions under which a memory or a post takes `next`: the clock of both. A constant is always present, so its
+  // clock says nothing.
   TestPath moved(ValueId of, ValueId next) const { return path(core_.is_const(next) ? of : next); }
   void ensure_moved(StepWriter& out, ValueId of, ValueId next) {
     if (!core_.is_const(next)) return ensure(out, next);
     for (const Literal& l : facts_.clock(of)) ensure(out, l.condition);
   }
 
-  // Nothing is stored where the next value is the one that is there.
+  // Stores the next value, unless it is the one that the cell already holds.
   void store(StepWriter& out, const TestPath& where, CellId cell, ValueId of, ValueId next, std::size_t s) {
     const bool is_there =
         !is_memory(of) || core_.is_const(std::get<core::Fby>(core_[of].rhs).init) || (facts_.is_parameter(of) && s > 0);
@@ -303,7 +306,7 @@ class SegmentWriter {
       return steps::SegmentMatrix{o.held ? ArrayId() : arrays_.at(o.value), o.held ? o.value : ValueId(), o.row,
                                   o.column};
     };
-    if (!segment_.homes.contains(v)) return;  // nobody looks at it
+    if (!segment_.homes.contains(v)) return;  // no sweep reads it
     steps::SegmentProduct s{v, matrix(b.a), matrix(b.b), b.m, b.inner, b.n, {}, {}, {}};
     if (b.sum)
       s.sum = homes_.at(v);
@@ -312,7 +315,7 @@ class SegmentWriter {
     out.write({}, s);
   }
 
-  // In a backward sweep: where the post is looked at, its clock has been met.
+  // In a backward sweep: checks that the clock of a post has ticked before a use of the post.
   void check_met(StepWriter& out, const Awaiting& a, std::size_t s) {
     const TestPath clock = path(a.post);
     const steps::Test& last = clock.back();
@@ -331,10 +334,10 @@ class SegmentWriter {
 
   // ---- the segment's end
 
-  // The memory's next value is known when the segment is done.
+  // True if the memory's next value is known only at the end of the segment.
   bool moves_at_end(ValueId fby) const { return !facts_.moves_in_leading(fby) && !memory(fby).in_place; }
 
-  // Once all sweeps are done, forward: rows for other units, and memories on sub-clocks.
+  // The forward loop after all sweeps: rows for other units, and memories on sub-clocks.
   void write_closing(steps::Block& body) {
     StepWriter out(body);
     available_.clear();
@@ -354,7 +357,7 @@ class SegmentWriter {
     }
   }
 
-  // What no instant needs, for readers that cannot know.
+  // Hands out zeros for a value that no instant needs, to readers that do not know this.
   void hand_out_zero(StepWriter& out, ValueId v) {
     for (const Literal& l : facts_.clock(v)) set_zero(out, l.condition);
     set_zero(out, v);
@@ -366,7 +369,7 @@ class SegmentWriter {
     if (available_.insert(v).second) out.write(path(v), steps::Copy{v, at->second});
   }
 
-  // At the last instant of the segment.
+  // Updates memories at the last instant of the segment.
   void write_commit(steps::Block& block) {
     StepWriter out(block);
     available_.clear();
@@ -383,16 +386,16 @@ class SegmentWriter {
   const Segment& segment_;
   const ScheduledUnit& from_;
   const SegmentFacts facts_;
-  const std::size_t closing_;          // the number of what follows all sweeps
+  const std::size_t closing_;          // the number after all sweeps
   std::map<ValueId, CellId> cells_;    // of memories
-  std::map<ValueId, CellId> begins_;   // as they were at the segment's start
-  std::map<ValueId, ArrayId> arrays_;  // of homes that are arrays
-  std::map<ValueId, CellId> homes_;    // of all other homes
+  std::map<ValueId, CellId> begins_;   // copies from the segment's start
+  std::map<ValueId, ArrayId> arrays_;  // of values with arrays as homes
+  std::map<ValueId, CellId> homes_;    // of values with other homes
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;
-  std::optional<CellId> cut_before_;  // what the cut was at the instant before, where that is not belated
-  std::set<ValueId> available_;       // in the sweep being written
-  std::vector<Carried> carried_;      // likewise
-  std::vector<std::pair<Literal, CellId>> only_at_cut_;  // what held at the instant before
+  std::optional<CellId> cut_before_;                     // the cut at the previous instant, if it is not belated
+  std::set<ValueId> available_;                          // in the sweep that is being written
+  std::vector<Carried> carried_;                         // of the same sweep
+  std::vector<std::pair<Literal, CellId>> only_at_cut_;  // values at the previous instant
 };
 
 }  // namespace
