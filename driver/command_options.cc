@@ -1,4 +1,4 @@
-// The options of several commands: each is described once.
+// Defines the options that several commands share, each once.
 #include <algorithm>
 #include <filesystem>
 
@@ -20,12 +20,12 @@ void raise_limit(Limits& limits, const std::string& text) {
   if (!wrong.empty()) throw CLI::ValidationError("--limit " + text, wrong);
 }
 
-// What is malformed is wrong usage, whatever the file says.
+// A malformed renaming is a usage error, whatever the file contains.
 std::string check_renaming(const std::string& text) {
   try {
     rt::parse_map({text});
   } catch (const rt::Failure& failure) {
-    return std::string(failure.what()).substr(std::string_view("--map ").size());  // CLI11 says it before
+    return std::string(failure.what()).substr(std::string_view("--map ").size());  // CLI11 prefixes the name
   }
   return "";
 }
@@ -77,7 +77,7 @@ void add_model_options(CLI::App* app, CommandLine& line) {
 
 void need_a_model(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands()) {
-    std::string source;  // the first of the files, if there is no model among them
+    std::string source;  // the first of the files, if none is a model
     for (const CLI::Option* files : command->get_options([](const CLI::Option* o) { return o->get_positional(); })) {
       if (std::ranges::any_of(files->results(), is_model)) return;
       if (source.empty() && !files->results().empty()) source = files->results().front();

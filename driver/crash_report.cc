@@ -1,5 +1,5 @@
-// The handler runs with the process in an unknown state: it only copies bytes that were
-// prepared beforehand, writes them and leaves.
+// Reports crashes from a signal handler. The handler runs with the process in an unknown state: it only copies bytes
+// that were prepared beforehand, writes them and exits.
 #include "driver/crash_report.h"
 
 #include <signal.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t signal_stack_bytes = 64 * 1024;
 
-// Signals belong to the process, and so does this: what the thread of the command does.
+// The activity of the command's thread, for the whole process, as signals are.
 const Activity* of_command = nullptr;
 
 const Activity& what_is_done() {
@@ -58,12 +58,12 @@ void crashed(int signal) {
   _exit(exit_internal);
 }
 
-// What a handler runs on when the thread's stack is full.
+// Gives the thread a stack on which a handler can run when the thread's own stack is full.
 void give_thread_a_signal_stack() {
   stack_t stack{};
   sigaltstack(nullptr, &stack);
-  if ((stack.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer's, which takes it away itself
-  // Never freed: the thread may crash on its way out.
+  if ((stack.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer's own, which the sanitizer removes
+  // Never freed, because the thread may crash while it exits.
   stack = {};
   stack.ss_sp = new std::byte[signal_stack_bytes];
   stack.ss_size = signal_stack_bytes;

@@ -1,5 +1,5 @@
-// The binary is asked of the kernel, so that a link to rmlc in another folder works too; where /proc is not mounted, as
-// in a bare change of root, the path by which it was called is followed.
+// Asks the kernel for the path of the binary, so that a link to rmlc in another folder works too. If /proc is not
+// mounted, as after a plain chroot, the path by which rmlc was called is used.
 #include "driver/installation.h"
 
 #include <sys/auxv.h>
@@ -28,7 +28,7 @@ std::filesystem::path& prefix_of_host() {
 
 std::filesystem::path library_folder() { return installation() / "lib" / "rmlc"; }
 
-// The folders that RMLC_PATH names, parted by colons; empty ones are left out.
+// The folders in RMLC_PATH, separated by colons; empty ones are left out.
 std::vector<std::filesystem::path> folders_of_environment() {
   std::vector<std::filesystem::path> folders;
   const char* const value = std::getenv("RMLC_PATH");

@@ -1,7 +1,7 @@
-// How a command runs and how it ends.
+// Runs a command and reports its result.
 //
-// Diagnostics go to stderr, a command's results to stdout. Results that cannot be written
-// (a full disk, a closed pipe) are an error like any other.
+// Diagnostics go to stderr, a command's results to stdout. Results that cannot be written (a full disk, a closed pipe)
+// are an error like any other.
 #include <iomanip>
 #include <iostream>
 #include <new>

@@ -1,8 +1,7 @@
-// rmlc's command line. CLI11 is used here, in driver/command_options.cc and nowhere else.
+// rmlc's command line. CLI11 is used only here and in driver/command_options.cc.
 //
-// Every command fills its request and says which function serves it; main runs that
-// function. Usage errors exit 2, help and version 0; what a command returns is the rest of
-// docs/manual/commands.md.
+// Every command fills its request and sets the function to run; main runs that function. Usage errors exit 2, help and
+// version 0; other exit statuses are in docs/manual/commands.md.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -324,7 +323,7 @@ void completion_options(CLI::App* sub, CommandLine& line) {
       ->type_name("");
 }
 
-// What the shells complete, read off the commands themselves.
+// The completions for shells, read from the commands themselves.
 std::vector<rml::CompletedCommand> completed_commands(const CLI::App& app) {
   std::vector<rml::CompletedCommand> commands;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -360,8 +359,8 @@ bool wants_color(const std::string& choice) {
   return isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
 }
 
-// Commands work on a thread of their own, where the C library would give them a second heap, which grows
-// page by page. Tests compile on several threads at once and keep theirs.
+// Makes all threads use one heap. Commands work on a thread of their own, for which the C library would create a second
+// heap that grows page by page. Tests compile on several threads and keep theirs.
 void use_one_heap() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);
@@ -378,7 +377,7 @@ void settle_options(CommandLine& line, bool running) {
   s.session.options.target.cpu = !line.cpu.empty() ? line.cpu : running ? "native" : "generic";
 }
 
-// The first line is for scripts; the others are what docs/manual/compatibility.md makes promises about.
+// The first line is for scripts; the others are the versions that docs/manual/compatibility.md promises.
 std::string versions() {
   return "rmlc " RML_VERSION "\nstate format " + std::string(rml::rt::state_format_version) +
          "\nstate format of keys " + rml::rt::columns_format_version + "\nC interface " +
@@ -474,7 +473,7 @@ CLI::App* subcommand(CLI::App& app, const Command& command) {
   return sub;
 }
 
-// To describe options takes long: those of the commands that the arguments name, or all where shells are told of all.
+// Creating options takes long. So only the commands that the arguments name are created, or all for shell completion.
 void add_commands(CLI::App& app, CommandLine& line, const std::vector<std::string_view>& arguments) {
   app.set_version_flag("--version", versions());
   app.require_subcommand(1);
@@ -506,7 +505,7 @@ int rml::command_line(int argc, char** argv) {
   add_commands(app, line, {argv, argv + argc});
   char** const dashes = std::find(argv, argv + argc, std::string_view("--"));
   const bool passes_on = argc > 1 && argv[1] == std::string_view("run") && dashes != argv + argc;
-  if (passes_on) line.behind.assign(dashes + 1, argv + argc);  // the program's, --help as well
+  if (passes_on) line.behind.assign(dashes + 1, argv + argc);  // the program's options, including --help
   try {
     app.parse(static_cast<int>((passes_on ? dashes : argv + argc) - argv), argv);
     rml::need_a_model(app);

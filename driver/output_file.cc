@@ -1,5 +1,5 @@
-// POSIX calls rather than streams: every failure has its errno, and close is checked too (a
-// full disk may show itself only there).
+// Writes files by POSIX calls rather than streams: every failure has its errno, and close is checked too (a full disk
+// may be reported only there).
 #include "driver/output_file.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 namespace rml {
 namespace {
 
-// 0, or the errno of what failed.
+// Returns 0, or the errno of the failure.
 int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor, bytes.data(), bytes.size());
@@ -29,7 +29,7 @@ int write_all(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-// Closes the descriptor. `like`: the file whose permissions the new one takes, if there is one.
+// Writes and closes the descriptor. `like`: the file whose permissions the new one gets, if there is one.
 int write_to(int descriptor, const std::vector<std::string_view>& pieces, const struct stat* like) {
   if (descriptor < 0) return errno;
   int error = 0;
@@ -51,7 +51,7 @@ int write_all_at(int descriptor, std::string_view bytes, std::uint64_t at) {
   return 0;
 }
 
-// Inside the kernel where it can, so that the bytes need no memory here.
+// Copies inside the kernel if possible, so that the bytes need no memory here.
 int copy_all(int from, int to) {
   for (;;) {
     const ssize_t copied = copy_file_range(from, nullptr, to, nullptr, std::size_t{1} << 30, 0);
@@ -67,7 +67,7 @@ int copy_all(int from, int to) {
   }
 }
 
-// Closes the descriptor.
+// Writes and closes the descriptor.
 int write_copy(int to, const std::filesystem::path& base, const AttachedProgram& program) {
   if (to < 0) return errno;
   const int from = open(base.c_str(), O_RDONLY | O_CLOEXEC);
@@ -144,7 +144,7 @@ bool move_into_place(const std::filesystem::path& temporary, const std::filesyst
 
 namespace {
 
-// The name of a new file, unless something went wrong while it was written: `error`, or 0. Then it is gone.
+// The name of a new file, if it was written without an error. Otherwise (`error` is not 0) the file is removed.
 std::optional<std::string> whole(const rt::NewFile& file, int error, const std::filesystem::path& path,
                                  Diagnostics& diagnostics) {
   if (error == 0) return file.path;
@@ -153,7 +153,7 @@ std::optional<std::string> whole(const rt::NewFile& file, int error, const std::
   return std::nullopt;
 }
 
-// `like`: what is at the path now, if anything is.
+// `like`: the file that is at the path now, if any.
 std::optional<std::string> write_beside(const std::filesystem::path& path, const std::vector<std::string_view>& pieces,
                                         const struct stat* like, Diagnostics& diagnostics) {
   const rt::NewFile file = rt::create_beside(path.string(), 0666);

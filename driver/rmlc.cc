@@ -1,4 +1,4 @@
-// The program rmlc: its command line, and what a process of its own must see to.
+// The program rmlc: its command line, and the set-up of its process.
 #include <csignal>
 
 #include "driver/commands/commands.h"
@@ -6,6 +6,6 @@
 
 int main(int argc, char** argv) {
   rml::rt::open_standard_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // A file that may not grow (`ulimit -f`) is noticed by the write that meets it.
+  std::signal(SIGXFSZ, SIG_IGN);  // A write beyond the size limit (`ulimit -f`) then reports the error.
   return rml::command_line(argc, argv);
 }

@@ -1,4 +1,4 @@
-// The scripts complete commands, their options, phases of `show`, and files.
+// Writes scripts that complete commands, their options, phases of `show`, and files.
 #include "driver/shell_completion.h"
 
 namespace rml {

@@ -1,5 +1,5 @@
-// posix_spawn, no shell. Output goes to unlinked temporary files rather than pipes, so that
-// a program that writes much to both cannot block.
+// Runs programs by posix_spawn, without a shell. Their output goes to unlinked temporary files rather than pipes, so
+// that a program that writes much to both cannot block.
 #include "driver/subprocess.h"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-// Which names are reserved: families, whose members are told by how they begin or end, and all others in a list,
-// sorted.
+// The reserved names: families, which are recognised by a prefix or a suffix, and a sorted list of all others.
 #include "lowering/reserved.h"
 
 #include <algorithm>
@@ -234,14 +233,14 @@ constexpr auto words = std::to_array<std::string_view>({"AIO_PRIO_DELTA_MAX",
                                                         "xor",
                                                         "xor_eq"});
 
-// Macros that begin so, with a capital, a digit or `_` behind it.
+// Macros that begin with one of these, followed by a capital, a digit or `_`.
 constexpr auto families = std::to_array<std::string_view>(
     {"ADJ_",  "BUS_", "CLD_",  "CLOCKS_",  "CLOCK_",    "CLONE_",  "CLOSE_RANGE_", "DBL_",   "EXIT_",
      "FE_",   "FLT",  "FPE_",  "FP_",      "HUGE_VAL_", "ILL_",    "LC_",          "LDBL_",  "MATH_",
      "MOD_",  "M_",   "POLL_", "PTHREAD_", "REG_",      "RENAME_", "SA_",          "SCHED_", "SEEK_",
      "SEGV_", "SIG",  "SI_",   "SNAN",     "SS_",       "STA_",    "TIMER_",       "TRAP_",  "XATTR_"});
 
-// Types of which there are limits: INT_MAX and INT64_MIN are told by their beginning.
+// Types with limits: INT_MAX and INT64_MIN begin with the name of the type.
 constexpr auto limited = std::to_array<std::string_view>({"BOOL", "CHAR", "LLONG", "LONG", "LONG_LONG", "PTRDIFF",
                                                           "SCHAR", "SHRT", "SIZE", "SSIZE", "UCHAR", "ULLONG", "ULONG",
                                                           "ULONG_LONG", "USHRT", "WCHAR", "WINT", "WORD"});
@@ -260,13 +259,13 @@ bool is_limit(std::string_view name) {
   });
 }
 
-// EDOM, E2BIG: names of errors, which the standard reserves.
+// EDOM, E2BIG: the standard reserves names of errors.
 bool is_error(std::string_view name) {
   constexpr std::size_t shortest = std::string_view("EIO").size();
   return name.size() >= shortest && name[0] == 'E' && name.find('_') == std::string_view::npos && all_capitals(name);
 }
 
-// PRId64, SCNxPTR.
+// For example PRId64, SCNxPTR.
 bool is_format(std::string_view name) {
   constexpr std::string_view begin = "PRI", conversions = "dioxuX";
   if (!name.starts_with(begin) && !name.starts_with("SCN")) return false;

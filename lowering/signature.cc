@@ -1,4 +1,4 @@
-// Signatures, made of the ports.
+// Makes signatures from the ports.
 #include "lowering/signature.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Ports {
   std::vector<Port> inputs, outputs;
 };
 
-// Names that can stay do, whatever becomes of others: `n` is called `n__` where there is an `n_`.
+// Keeps valid names, even if other names must change: `n` becomes `n__` if there is an `n_`.
 class PortNames {
  public:
   explicit PortNames(const Core& core) : core_(core) {}

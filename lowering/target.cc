@@ -1,11 +1,11 @@
-// What the user asks for, as passes and code generation look at it.
+// Translates the user's options for passes and code generation.
 #include "lowering/target.h"
 
 namespace rml {
 
 namespace {
 
-// ARM and RISC-V of 32 bits without an operating system.
+// True for 32-bit ARM and RISC-V without an operating system.
 bool is_microcontroller(const std::string& triple) {
   const bool small = triple.starts_with("arm") || triple.starts_with("thumb") || triple.starts_with("riscv32");
   return small && triple.find("linux") == std::string::npos;

@@ -1,10 +1,10 @@
-// See check_instances.h. Every analysis on every node of a file.
+// Runs every analysis on every node of a file.
 //
-// Names, dtypes and clocks are checked node by node. Instances come after: a node is
-// instantiated on its own if no other node of the file uses it (or it is the entry), the
-// rest are seen through their users. An input without a written type, of a node that is not the
-// entry, may have any shape, and an argument of it may be static: what hangs on them is not judged, and the node is
-// named as checked in part. Where an instance with scalars exists, causality and clocks are judged on that.
+// Names, dtypes and clocks have been checked node by node. Instances come after: a node is instantiated by itself if no
+// other node of the file uses it (or it is the entry); the others are checked through their users. In a node that is
+// not the entry, an input without a written type may have any shape, and its argument may be static. Properties that
+// depend on them are not checked, and the node is reported as checked in part. If an instance with scalars exists,
+// causality and clocks are checked on that.
 #include "driver/checks/check_instances.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ class Instances {
     const bool of_scalars =
         !whole && std::ranges::any_of(assumed.all(), [](const Diagnostic& d) { return about_shapes(d.code); });
     if (!of_scalars) found.append(assumed);
-    session_.diagnostics.append_new(found);  // an instance seen from two entries says the same twice
+    session_.diagnostics.append_new(found);  // an instance seen from two entries gives the same messages twice
     if (!whole && !found.has_errors()) in_part_.push_back((*front_.program).text((*front_.program)[node].name));
     if (!elaborated || of_scalars) return;
     if (arranged && arranged->on_demand) say_demand(node, *arranged->on_demand);
@@ -106,7 +106,7 @@ class Instances {
              session_.sources.place(why.span) + ")\n";
   }
 
-  // Where no row is ever known after one (lowering/schedule/exactness.h).
+  // Reports states after which no row is ever known (lowering/schedule/exactness.h).
   void say_knots(NodeId node, const Schedule& s) {
     const auto named = [&](const Literal& l) {
       return (l.positive ? "`" : "`not ") + describe(*s.core, l.condition) + "`";
@@ -136,7 +136,7 @@ void check_instances(Session& session, const Front& front, std::string& said) {
     entry = default_entry(front);
     nodes = roots(front, entry);
   }
-  // An instance needs every node below it: after an error in the text none is made.
+  // An instance needs every node below it, so no instance is made after an error in the text.
   if (session.failed()) return;
   Instances instances(session, front, said);
   for (const NodeId n : nodes) instances.check(n, program.text(program[n].name) == entry);

@@ -1,5 +1,4 @@
-// Only a window of cycles around the first difference is shown, and every row that differs
-// somewhere is shown over that same window.
+// Shows a window of cycles around the first difference, for every row that differs somewhere.
 #include "driver/checks/compare_chronograms.h"
 
 #include <algorithm>

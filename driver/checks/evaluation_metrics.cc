@@ -1,5 +1,5 @@
-// Metrics are made of three measures over the rows that count: the mean, the variance and how many are true. `@` stands
-// for the prefix of names, `settling` is true in the rows of the warm-up and makes each of the measures begin anew.
+// Composes metrics of three measures over the rows that count: the mean, the variance and the number of true values.
+// `@` stands for the prefix of names. `settling` is true in the rows of the warm-up and restarts each measure.
 #include "driver/checks/evaluation_metrics.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ enum class Kind : std::uint8_t { equal, booleans, floats, probability, score };
 struct Metric {
   const char* name;
   Kind kind;
-  const char* equations;  // of `value`, from p and t
+  const char* equations;  // of `value`, in terms of p and t
   bool of_window = false;
 };
 
@@ -49,7 +49,7 @@ constexpr const char* over_all =
     "node @count(settling, x) -> (n)\n"
     "  n = @library.counted_end(settling, x);\n";
 
-// The last rows, the newest first; `rows` of them are there. The mean is taken off before squares are summed.
+// The last rows, the newest first; `rows` of them exist. The mean is subtracted before squares are summed.
 constexpr const char* over_window =
     "node @last(settling, x) -> (kept, rows)\n"
     "  kept = concat(expand_dims(x, 0), fby_end(settling, zeros([@window]), kept)[:@window - 1]);\n"
@@ -76,7 +76,7 @@ bool is_name(const std::string& text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 && std::ranges::all_of(text, letter);
 }
 
-// What the metric takes, in words; empty: these are such values.
+// The kind of values that the metric needs, in words; empty if these values are of that kind.
 std::string complaint(Kind kind, const Value& p, const Value& t) {
   const bool alike = p.dtype == t.dtype && p.shape == t.shape;
   const bool probable = has_gradient(p.dtype) && p.shape.empty() && t.dtype == DType::boolean && t.shape.empty();

@@ -1,4 +1,4 @@
-// Weights, runs, differences (see gradient_check.h).
+// Draws weights, runs the programs, and takes differences (gradient_check.h).
 #include "driver/checks/gradient_check.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string element_text(const Shape& shape, std::int64_t k) {
 
 bool is(const Cell& c, Presence p) { return c.presence == p; }
 
-// How the objective changes from one run to another, and how large what it sums is.
+// The change of the objective from one run to another, and the magnitude of its terms.
 struct Change {
   double sum = 0, size = 0;
 };
@@ -44,7 +44,7 @@ class Check {
         inputs_(inputs),
         cycles_(static_cast<std::size_t>(cycles)),
         random_(options.seed + 1) {
-    // Differences of f32 have few digits left.
+    // Differences in f32 have few significant digits.
     if (programs.narrow)
       step_ = 1.0 / 32, tolerance_ = std::max(options.tolerance, 2e-2), unit_ = 1e-7;
     else
@@ -67,11 +67,11 @@ class Check {
   }
 
  private:
-  // One choice of weights, and the gradients that belong to it.
+  // One choice of weights, and its gradients.
   struct Objective {
     std::vector<ChronogramRow> weights;       // by float output
     std::vector<const ChronogramRow*> found;  // by row of inputs_; null: zero
-    std::vector<const ChronogramRow*> moved;  // what a parameter moves by in f itself
+    std::vector<const ChronogramRow*> moved;  // the steps of parameters in f itself
     Driven run;
   };
 
@@ -95,7 +95,8 @@ class Check {
     return "";
   }
 
-  // Parameters at their initial values, and what was stopped, become inputs; zero where nobody knows them.
+  // Adds inputs for parameters, at their initial values, and for results of stop_gradient; zero where these are
+  // unknown.
   void replay() {
     const Core& core = *programs_.forward.core;
     for (std::size_t k = programs_.inputs.size(); k < core.inputs.size(); ++k) {
@@ -118,7 +119,7 @@ class Check {
            is_replayed(t);
   }
 
-  // Not where it looks ahead to what was stopped in a row that was not known.
+  // False if the row depends on a result of stop_gradient in a later row that was not known.
   bool is_replayed(std::size_t t) const {
     return std::ranges::all_of(programs_.float_outputs, [&](std::uint32_t j) {
       const Cell &a = recorded_.outputs[j].cells[t], &b = base_.outputs[j].cells[t];
@@ -138,7 +139,7 @@ class Check {
     return random_() % 2 == 0 ? size : -size;
   }
 
-  // Runs `diff f`. Weights are zero where the run ends before the output is known.
+  // Runs `diff f`. Weights are zero if the run ends before the output is known.
   bool differentiate(bool always) {
     const GradientProgram& program = always ? programs_.always : programs_.sometimes;
     const rml_program& table = program.program->table();
@@ -174,8 +175,8 @@ class Check {
     return true;
   }
 
-  // Where the run ends before an output is known, its adjoint is zero, or absent as its clock says. So is
-  // one that no gradient needs: any clock will do for it.
+  // If the run ends before an output is known, its adjoint is zero, or absent according to its clock. If no gradient
+  // needs an adjoint, any clock is accepted for it.
   bool add_unknown(const GradientProgram& program, Chronogram& given) {
     const std::size_t adjoints = given.size() - programs_.float_outputs.size();
     const NewCell cell = [&](std::size_t input, std::size_t cycle, bool present) -> std::optional<Cell> {
@@ -189,7 +190,7 @@ class Check {
     return false;
   }
 
-  // Those of a `diff f` that the user wrote need not.
+  // A `diff f` that the user wrote may have other shapes.
   bool shapes_fit(const GradientProgram& program) {
     std::size_t output = programs_.outputs.size();
     for (const std::uint32_t i : programs_.float_inputs) {
@@ -232,7 +233,7 @@ class Check {
     }
   }
 
-  // The outputs of `diff f` are those of f.
+  // The outputs of `diff f` must equal those of f.
   void compare_values(const Driven& run) {
     for (const std::uint32_t j : programs_.float_outputs) {
       GradientRow row{.name = programs_.outputs[j].name, .value = true};
@@ -267,8 +268,8 @@ class Check {
     std::int64_t element;
   };
 
-  // The change of each objective from f as it is to f with the element moved by h; nothing where
-  // it stops, or outputs come or go.
+  // The change of each objective when the element is moved by h. Nothing if the moved f stops, or the presence of an
+  // output changes.
   std::optional<std::vector<Change>> moved(std::size_t input, Place at, double h) {
     Tensor& x = inputs_[input].cells[at.cycle].value;
     const double kept = element(x, at.element);
@@ -317,7 +318,7 @@ class Check {
     for (std::size_t o = 0; o < result.size(); ++o) {
       const double coarse = ((*up)[o].sum - (*down)[o].sum) / (2 * h);
       const double fine = ((*up2)[o].sum - (*down2)[o].sum) / h;
-      // One-sided differences differ by h f'' where f is smooth, by a constant at a kink.
+      // One-sided differences differ by h f'' where f is smooth, and by a constant at a kink.
       const double bend = std::fabs((*up)[o].sum + (*down)[o].sum) / h;
       const double bend2 = std::fabs((*up2)[o].sum + (*down2)[o].sum) / (h / 2);
       Difference& d = result[o];
@@ -397,7 +398,7 @@ class Check {
 
   const GradientPrograms& programs_;
   const GradientOptions& options_;
-  Chronogram inputs_;  // those of f, then parameters, then what is stopped
+  Chronogram inputs_;  // inputs of f, then parameters, then results of stop_gradient
   std::size_t cycles_;
   std::mt19937_64 random_;
   double step_ = 1.0 / 8192, tolerance_ = 0, unit_ = 0x1p-53;

@@ -1,4 +1,4 @@
-// Presence is found by running: the reference engine says which cell is against its clock.
+// Finds presence by running: the reference engine reports the cell that violates its clock.
 #include "driver/checks/gradient_inputs.h"
 
 #include <cstring>
@@ -60,7 +60,7 @@ class Drawn {
   std::mt19937_64 random_;
 };
 
-// What a reader left in a row; f32 is widened where it is computed so.
+// The cell that a reader left in a row; f32 is widened if the programs compute in f64.
 Cell cell_of(const GradientPrograms& programs, const rt::Row& row, std::uint32_t i) {
   if (!row.is_present(i)) return {Presence::absent, {}};
   const ChronogramPort& port = programs.inputs[i];
@@ -79,7 +79,7 @@ bool keep_to_clocks(const GradientProgram& program, Chronogram& inputs, std::uin
   if (inputs.empty()) return true;
   for (std::size_t changes = inputs.size() * inputs[0].cells.size() + 1; changes > 0; --changes) {
     const auto fault = first_fault(program, inputs, seed);
-    if (!fault || fault->input == UINT32_MAX) return true;  // another fault is for the run to tell
+    if (!fault || fault->input == UINT32_MAX) return true;  // the run itself reports other faults
     const auto cycle = static_cast<std::size_t>(fault->cycle);
     const bool present = fault->fault.bound == 0;
     auto made = cell(fault->input, cycle, present);

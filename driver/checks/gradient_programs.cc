@@ -1,4 +1,4 @@
-// From a node to the programs of gradient_programs.h.
+// Makes the programs of gradient_programs.h from a node.
 //
 //   node gradcheck(x: f64[3], bp: bool, dy: f64) -> (y, dx)
 //     y, dx = diff f(x, bp, dy);
@@ -29,8 +29,8 @@ ValueId sum(Core& core, ValueId a, ValueId b) {
   return add_value(core, core::Apply{operators().require("add"), {a, b}, {}, 0}, a, core[a].clock);
 }
 
-// What `param(init, act, step)` would add, 0 where it stands still and at the parameter's shape; nothing
-// if it always does.
+// The step that `param(init, act, step)` would add, with the parameter's shape and 0 where there is none. Nothing if
+// the parameter never changes.
 std::optional<ValueId> hold_parameter(Core& core, ValueId p) {
   auto& delay = std::get<core::Fby>(core[p].rhs);
   if (delay.next == p) return std::nullopt;
@@ -55,12 +55,12 @@ std::optional<ValueId> hold_parameter(Core& core, ValueId p) {
   return add_value(core, padded, p, core[p].clock);
 }
 
-// The path of a parameter within f: the node that calls f holds nothing else.
+// The path of a parameter within f. The node that calls f has no other parameters.
 std::string path_within(const std::string& path) { return path.substr(path.find('.') + 1); }
 
 enum class Form { recorded, forward, always, sometimes };
 
-// Parameters first, then what is stopped.
+// Parameters first, then results of stop_gradient.
 std::vector<Parameter> held_values(const Core& core) {
   std::vector<Parameter> list;
   for (const bool stopped : {false, true})
@@ -93,7 +93,7 @@ bool has_narrow_floats(const Core& core) {
   return std::ranges::any_of(core.values, [](const Value& v) { return v.dtype == DType::f32; });
 }
 
-// All f32 becomes f64, outside of bodies.
+// Turns all f32 into f64, except in bodies.
 void widen_itself(Core& core) {
   for (ExternalNode& e : core.externals)
     for (auto* types : {&e.inputs, &e.outputs})
@@ -144,7 +144,7 @@ class Maker {
     if (session_.failed()) return false;
     const auto entry = find_entry(session_, front);
     if (!entry) return false;
-    // `diff` has a gradient for what may be a float: of a type that nothing decides it is checked as one.
+    // `diff` gives a gradient to everything that may be a float. A type that nothing determines is checked as a float.
     TypeScheme& scheme = front.checked.types.nodes[entry->index].scheme;
     for (std::size_t k = 0; k < scheme.variables.size(); ++k)
       if (!has_gradient(scheme.defaults[k]) && (scheme.variables[k] & bit(DType::f32)) != 0)

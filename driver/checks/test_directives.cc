@@ -1,6 +1,5 @@
-// A directive is a line comment whose first word is known and followed by a colon (or stands
-// alone: accept). Other comments are the author's; a word that is nearly a directive is a
-// mistake.
+// Reads directives. A directive is a line comment whose first word is known and followed by a colon (or stands alone:
+// accept). Other comments are the author's. A word that is nearly a directive is a mistake.
 #include "driver/checks/test_directives.h"
 
 #include <sstream>
@@ -26,7 +25,7 @@ std::uint32_t code_points(std::string_view text) {
   return count;
 }
 
-// What stands between the first and the last quote, or empty.
+// The text between the first and the last quote, or empty.
 std::string quoted(const std::string& text) {
   const std::size_t begin = text.find('"');
   const std::size_t end = text.rfind('"');

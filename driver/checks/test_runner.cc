@@ -1,5 +1,4 @@
-// A test is checked by the same code that `rmlc check` and `rmlc run` use. The first thing
-// that is wrong ends it.
+// Checks a test by the same code that `rmlc check` and `rmlc run` use. The first failure ends it.
 #include "driver/checks/test_runner.h"
 #include "compiler/read_file.h"
 
@@ -36,7 +35,7 @@ struct Failed {
 
 std::string name_of(Code code) { return std::string(code_name(code)); }
 
-// Everything a message says, for tests of its text.
+// All text of a message, for tests of its wording.
 std::string words_of(const Diagnostic& d) {
   std::string text = d.message + "\n" + d.primary.text;
   for (const Label& l : d.secondary) text += "\n" + l.text;
@@ -46,7 +45,7 @@ std::string words_of(const Diagnostic& d) {
 
 // ---- messages ----------------------------------------------------------------------------
 
-// Each expectation takes one message; what is left of the errors was not expected.
+// Each expectation matches one message. Remaining errors were not expected.
 void match_messages(const Session& session, const LanguageTest& test) {
   std::vector<const Diagnostic*> left;
   for (const Diagnostic& d : session.diagnostics.all()) left.push_back(&d);
@@ -67,7 +66,7 @@ void match_messages(const Session& session, const LanguageTest& test) {
   }
 }
 
-// A single caret says where the range begins, several say the range.
+// A single caret marks where the range begins, several carets mark the range.
 bool points_at(const Marker& m, const Diagnostic& d, const SourceMap& sources, std::uint32_t file) {
   const Span s = d.primary.span;
   if (s.file != file || (m.code && *m.code != d.code)) return false;
@@ -87,7 +86,7 @@ void match_markers(const Session& session, const LanguageTest& test, std::uint32
   }
 }
 
-// The file with every certain mend of the message made.
+// The file after applying every certain fix-it of the message.
 std::string mended(const Diagnostic& d, const std::string& text) {
   std::vector<FixIt> fixes;
   for (const FixIt& f : d.fixes) {
@@ -99,7 +98,7 @@ std::string mended(const Diagnostic& d, const std::string& text) {
   return result;
 }
 
-// A certain fix-it takes its error away and brings no new one.
+// A certain fix-it must remove its error without a new one.
 void apply_fixes(const Session& session, const LanguageTest& test) {
   for (const Diagnostic& d : session.diagnostics.all()) {
     if (severity(d.code) != Severity::error) continue;
@@ -123,7 +122,7 @@ Code code_of(const std::string& name) {
   fail("rmlc reported an unknown code '" + name + "'");
 }
 
-// Objects with a "code", wherever they stand in the report.
+// Collects objects with a "code", anywhere in the report.
 void collect_codes(const nlohmann::json& json, std::vector<std::pair<Code, std::string>>& found) {
   if (json.is_object() && json.contains("code") && json["code"].is_string()) {
     found.emplace_back(code_of(json["code"]), json.dump());
@@ -133,7 +132,7 @@ void collect_codes(const nlohmann::json& json, std::vector<std::pair<Code, std::
   for (const auto& child : json) collect_codes(child, found);
 }
 
-// `command:` tests run rmlc itself and look at its JSON report.
+// `command:` tests run rmlc itself and read its JSON report.
 void run_command_test(const LanguageTest& test) {
   std::vector<std::string> arguments{own_binary().string()};
   for (const std::string& word : test.command) arguments.push_back(word == "%" ? test.file.filename().string() : word);
@@ -153,7 +152,7 @@ void run_command_test(const LanguageTest& test) {
   }
 }
 
-// A test's file with some definitions, read and checked once for all that is done with it.
+// A test's file with some definitions, read and checked once for all its uses.
 struct Source {
   Source(const LanguageTest& test, std::vector<std::string> definitions) : session(own_resources()) {
     session.options.definitions = std::move(definitions);
@@ -205,10 +204,10 @@ struct EngineChoice {
   Engine engine;
   int optimization;
   const char* name;
-  std::uint32_t threads = 1;  // more: for every loop that can be shared out
+  std::uint32_t threads = 1;  // more than 1: for every loop that can be shared
   Grain grain = Grain::none;
   OnDemand on_demand = OnDemand::where_needed;
-  bool simplified = true;  // false: the core as it was before simplification, which is judged like this
+  bool simplified = true;  // false: the core before simplification, which must give the same result
 };
 constexpr EngineChoice engines[] = {
     {Engine::reference, 0, "reference engine"},
@@ -224,8 +223,8 @@ struct Loaded {
   const rml_program& table() const { return program->table(); }
 };
 
-// What a run test is about, for all engines: they share the core, which nothing changes, and no step after it. Fails
-// with the diagnostics where it does not compile.
+// The compiled subject of a run test, for all engines: they share the core, which stays unchanged, and no later form.
+// Fails with the diagnostics if it does not compile.
 class Subject {
  public:
   Subject(Source& source, const TestRun& run, const std::vector<std::string>& libraries)
@@ -258,7 +257,7 @@ class Subject {
     return loaded;
   }
 
-  // Whether the network of stages is another than that of passes: small programs are one stage.
+  // True if stages give other tasks than whole units. A small program is a single stage.
   bool has_stages() const { return units(Grain::stage) != units(Grain::pass); }
 
  private:
@@ -305,7 +304,7 @@ void match_stop(const TestRun& run, const Driven& driven) {
   if (driven.stop_cycle != *run.stop_cycle || driven.stop.find(run.stop_text) == std::string::npos) fail(stopped);
 }
 
-// A run that is saved and loaded after every cycle is the same to the last bit.
+// A run that is saved and loaded after every cycle must be the same to the last bit.
 void match_restarted(const Driven& driven, const Driven& restarted) {
   if (restarted.stop != driven.stop || restarted.stop_cycle != driven.stop_cycle)
     fail("saved and loaded after every cycle, the run stops otherwise: " + restarted.stop);
@@ -326,7 +325,7 @@ void match_threads(const rml_program& program, const Chronogram& inputs, const D
   }
 }
 
-// As a network the program is the same to the bit, whatever the number of workers and the room between its tasks.
+// As a network the program must give the same bits, for every number of workers and every capacity between tasks.
 void match_network(const rml_program& program, const Chronogram& inputs, DriveOptions options, const Driven& driven,
                    const std::string& grain) {
   constexpr std::pair<unsigned, unsigned> settings[] = {{1, 1}, {2, 2}, {8, 64}};
@@ -354,7 +353,7 @@ void match_networks(const Subject& subject, const Chronogram& inputs, DriveOptio
   if (subject.has_stages()) match_network(load_grain(Grain::stage).table(), inputs, options, driven, "stage");
 }
 
-// What was known before its inputs were is what the row then has; another order of sums may change last digits.
+// Values that were known before their inputs must equal those of the row; another order of sums may change last digits.
 void match_leads(const Driven& driven, double tolerance) {
   constexpr double last_digits = 1e-5;
   for (std::size_t o = 0; o < driven.leads.size(); ++o)
@@ -386,7 +385,7 @@ void bless(const TestRun& run, const Chronogram& outputs, std::string& said) {
   said += "wrote " + run.output.string() + "\n";
 }
 
-// By one engine; `expected` is what is in the file, or else what the first one says.
+// Runs the test on one engine. `expected`: the file's rows, or else those of the first engine.
 void run_on(const EngineChoice& choice, const LanguageTest& test, const TestRun& run, const Subject& subject,
             const TestModes& modes, std::optional<Chronogram>& expected, std::string& said) {
   const Loaded program = subject.load(choice);

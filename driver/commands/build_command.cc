@@ -1,4 +1,4 @@
-// `rmlc build`: a native program, or any of the forms on the way to one.
+// `rmlc build`: a native program, or any of the intermediate forms.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the product goes; lib has a second file beside it.
+// The path of the product; lib has a second file beside it.
 fs::path output_path(const BuildRequest& request, const std::string& node) {
   if (!request.output.empty()) return request.output;
   const std::string stem = request.file == "-" ? node : fs::path(request.file).stem().string();
@@ -53,7 +53,7 @@ std::string machine_code(CompiledModule& module, FileKind kind) {
   return generate(module, kind);
 }
 
-// Without a linker, where that can be: a twentieth of its time.
+// Makes a program without a linker, if possible: that takes a twentieth of the time.
 bool attached(Session& session, const BuildRequest& request, const std::string& object, const fs::path& output,
               const Core& core) {
   if (!request.libraries.empty() || request.mqtt || !request.mpi.empty()) return false;
@@ -82,7 +82,7 @@ bool can_link(Session& session, const BuildRequest& request) {
   return false;
 }
 
-// What is asked of machine code.
+// The first option that only concerns machine code, which the C compiler decides; empty if none is given.
 std::string decided_by_c_compiler(const TargetOptions& asked) {
   const TargetOptions ordinary;
   if (asked.triple != ordinary.triple) return "--target";
@@ -93,13 +93,13 @@ std::string decided_by_c_compiler(const TargetOptions& asked) {
   return asked.fast_math ? "--fast-math" : "";
 }
 
-// What is wrong with the name of the product; empty: nothing.
+// The problem with the name of the product; empty if there is none.
 std::string misnamed(const BuildRequest& request) {
   if (!has_header_beside(request) || fs::path(request.output).extension() != ".h") return "";
   return std::string("-o names the ") + (request.emit == "c" ? "C source" : "object") + "; the header lies beside it";
 }
 
-// Options that do not go together, as they are told; empty: they do.
+// The message about options that exclude each other; empty if there is none.
 std::string misused(const Session& session, const BuildRequest& request) {
   const bool network = session.options.grain != Grain::none;
   const std::string emitted = "not with --emit " + request.emit;
@@ -128,7 +128,7 @@ std::string misused(const Session& session, const BuildRequest& request) {
   return misnamed(request);
 }
 
-// That threads share the rows of a program asks for rows that are shared.
+// --ranks requires a program with dealt inputs, whose rows the ranks share.
 bool has_rows_for_ranks(Session& session, const BuildRequest& request, const Core& core) {
   if (!request.ranks || core.deal) return true;
   session.diagnostics
@@ -137,7 +137,7 @@ bool has_rows_for_ranks(Session& session, const BuildRequest& request, const Cor
   return false;
 }
 
-// The name of what else is linked to the product under it; empty: nothing.
+// Says which function, type or macro already has this name; empty if none has.
 std::string taken_by(const BuildRequest& request, const Core& core, const std::string& symbol) {
   const bool in_c = request.emit == "c", has_interface = in_c || request.emit == "lib" || request.emit == "header";
   if (has_interface && c99::is_of_interface(core, symbol))
@@ -149,8 +149,8 @@ std::string taken_by(const BuildRequest& request, const Core& core, const std::s
   return "";
 }
 
-// What is not a program calls external functions by their own names: one with a name that the product, the runtime or
-// the C library has for something else would be that, or take its place.
+// Products other than programs call external functions by their own names. Such a name must not also be one of the
+// product, the runtime or the C library, because one would replace the other.
 bool names_are_apart(Session& session, const BuildRequest& request, const Core& core) {
   bool apart = true;
   for (const ExternalNode& external : core.externals) {
@@ -177,9 +177,9 @@ std::vector<SharedFunction> shared_functions(const FoundExternals& externals) {
   return shared;
 }
 
-// The source, and the header beside it, or nothing: what has no C is told of.
+// Writes the source, and the header beside it, or reports the parts that have no C.
 int build_c(Session& session, const Lowered& lowered, const fs::path& output, const fs::path& header) {
-  // The program outlives what is made of it.
+  // A pointer without ownership: the program outlives everything that is made of it.
   const std::shared_ptr<const steps::Program> program(std::shared_ptr<void>(), &lowered.program);
   const loops::Made made = loops::make_loops(program);
   std::vector<loops::Refusal> refused = made.refused;
@@ -193,7 +193,7 @@ int build_c(Session& session, const Lowered& lowered, const fs::path& output, co
   return written ? exit_success : exit_fault;
 }
 
-// Before anything takes long. header: the output where there is one file.
+// Checks this before anything that takes long. header: the same as the output if there is one file.
 bool can_be_written(Session& session, const BuildRequest& request, const fs::path& output, const fs::path& header) {
   std::vector<std::string> read = session.files_read();
   read.insert(read.end(), request.libraries.begin(), request.libraries.end());
@@ -223,10 +223,10 @@ int build(Invocation& invocation, const BuildRequest& request) {
     std::cerr << "rmlc: " << misuse << "\n";
     return exit_usage;
   }
-  // What has no runtime needs a schedule.
+  // A product without the runtime needs a schedule.
   const bool in_c = request.emit == "c";
   if (request.emit == "lib" || request.emit == "header" || in_c) session.options.on_demand = OnDemand::never;
-  if (in_c) session.options.target.strict_math = true;  // whose order loops have
+  if (in_c) session.options.target.strict_math = true;  // loops have the order of strict math
   session.options.for_ranks = request.ranks || !request.mpi.empty();
   const auto lowered = compile(session, request.file);
   if (!lowered || !can_link(session, request)) return exit_fault;

@@ -1,4 +1,4 @@
-// `rmlc compare`: a model as we compile it against ONNX Runtime, value by value in the order of its nodes.
+// `rmlc compare`: a model as rmlc compiles it against ONNX Runtime, value by value in the order of its nodes.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -26,7 +26,7 @@ Tensor drawn(DType dtype, const Shape& shape, std::mt19937_64& random) {
     } else if (dtype == DType::f64) {
       t.as<double>()[i] = normal(random);
     } else {
-      // 0 or 1: an index, a class, a truth.
+      // Integers are 0 or 1, because they may be indices, classes or truth values.
       const std::uint64_t bit = is_float(dtype) ? 0 : random() & 1;
       std::memcpy(static_cast<std::byte*>(t.data()) + static_cast<std::size_t>(i) * byte_size(dtype), &bit,
                   byte_size(dtype));
@@ -35,7 +35,7 @@ Tensor drawn(DType dtype, const Shape& shape, std::mt19937_64& random) {
   return t;
 }
 
-// Inputs by the files of a set of ONNX's suite, or at random.
+// Inputs from the files of a set of ONNX's suite, or random ones.
 std::vector<NamedTensor> inputs_for(const onnx::Imported& model, const CompareRequest& request, Diagnostics& told) {
   std::vector<NamedTensor> inputs;
   std::mt19937_64 random(request.seed);
@@ -46,7 +46,7 @@ std::vector<NamedTensor> inputs_for(const onnx::Imported& model, const CompareRe
       inputs.back().value = drawn(port.dtype, port.shape, random);
       continue;
     }
-    // Files are numbered as the inputs of the model are, fixed ones among them.
+    // Files are numbered like the inputs of the model, including fixed ones.
     const auto fixed = std::ranges::count_if(model.fixed, [&](const onnx::FixedInput& f) { return f.before <= k; });
     const std::string number = std::to_string(k + static_cast<std::size_t>(fixed));
     const fs::path file = fs::path(request.input) / ("input_" + number + ".pb");
@@ -65,15 +65,15 @@ std::vector<NamedTensor> inputs_for(const onnx::Imported& model, const CompareRe
   return inputs;
 }
 
-// Where two tensors differ most, in units of what is allowed; and how much.
+// The largest difference of two tensors, in units of the tolerance, and its place.
 struct Difference {
   std::int64_t at = -1;
-  double measure = 0, here = 0, there = 0;  // measure above 1: too much
+  double measure = 0, here = 0, there = 0;  // measure above 1: a failure
 };
 
 Difference difference(const Tensor& here, const Tensor& there, const CompareRequest& request) {
   Difference worst;
-  // Numbers without digits to lose are equal or not.
+  // Numbers of exact types must be equal.
   const Tolerance tolerance = is_approximate(here.dtype())
                                   ? Tolerance{request.relative_tolerance, request.absolute_tolerance}
                                   : Tolerance{0, 0};
@@ -113,14 +113,14 @@ int compare_model(Invocation& invocation, const CompareRequest& request) {
   try {
     const OnnxRuntime runtime(request.library);
     version = runtime.version();
-    // What is a constant of the program is still an input of the model.
+    // A constant of the program is still an input of the model.
     std::vector<NamedTensor> all = inputs;
     for (const onnx::FixedInput& f : model->fixed) all.push_back({f.model_name, *f.value});
     runtime.run(onnx::with_all_outputs(bytes.value_or("")), all, there);
     std::vector<const Tensor*> given;
     for (const NamedTensor& t : inputs) given.push_back(&t.value);
     here = program->run(given);
-  } catch (const std::runtime_error& failed) {  // of either
+  } catch (const std::runtime_error& failed) {  // of rmlc or of ONNX Runtime
     session.diagnostics.report(Code::E0809, {}, failed.what());
     return exit_fault;
   }

@@ -1,4 +1,4 @@
-// `rmlc diff`: the nodes that `diff f` stands for, as a source file beside the original one.
+// `rmlc diff`: writes the nodes that `diff f` stands for as a source file beside the original one.
 #include <algorithm>
 #include <iostream>
 #include <set>
@@ -14,21 +14,21 @@
 namespace rml {
 namespace {
 
-// How the printed file imports a module: a library module by its name, another by its path.
+// The import of a module in the printed file: a library module by its name, another one by its path.
 std::string import_text(const Session& session, const ast::Module& module) {
   const std::filesystem::path path = session.sources.path(module.file);
   const bool library = path.parent_path() == session.resources.stdlib;
   return "import \"" + (library ? path.filename() : path).string() + "\";\n";
 }
 
-// Modules of the nodes that are called in the expression and in its parts, such as the rules of an optimiser.
+// The modules of nodes called in the expression and its parts, such as the rules of an optimiser.
 void add_called(const Program& program, ExprId e, std::set<ModuleId>& modules) {
   if (const auto* call = std::get_if<ast::Call>(&program[e]); call != nullptr && call->target.valid())
     modules.insert(program[call->target].module);
   for_each_child(program[e], [&](ExprId part) { add_called(program, part, modules); });
 }
 
-// What has no value has no gradient. A node that only its callers give shapes is judged where it is called.
+// A program without a value has no gradient. A node that gets its shapes from callers is checked where it is called.
 void check_causality(const Session& session, const Front& front, NodeId entry, Diagnostics& diagnostics) {
   Diagnostics found;
   const Core core = instantiate(front.checked, entry, {.limits = session.options.limits}, found);

@@ -1,10 +1,10 @@
-// `rmlc eval F --progressive`: how good the predictions of a program are that learns as it goes.
+// `rmlc eval F --progressive`: scores each prediction of a program before the program learns from its row.
 //
-// The program gives a prediction in each row, and learns from the truth of that row. What is measured is honest only
-// where the prediction hangs neither on this truth nor on later ones: that is looked up in the core (find_foresight.h),
-// and refused otherwise. Then equations of the metrics are written into the node, as text, so that the names of
-// parameters and the draws of random functions stay those of `rmlc run`, and the program runs as it does there. Of its
-// rows the last values of the metrics are told at the end.
+// The program makes a prediction in each row, and learns from the truth of that row. The score is valid only if the
+// prediction depends neither on this truth nor on later ones. The command checks that in the core (find_foresight.h)
+// and refuses other programs. Then it writes equations of the metrics into the node, as text, so that names of
+// parameters and draws of random functions stay those of `rmlc run`. The program runs as by `rmlc run`, and the last
+// values of the metrics are printed at the end.
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -42,7 +42,7 @@ void report_missing(const std::string& what, const std::string& name, const std:
   if (!near.empty()) d.note("did you mean `" + near + "`?");
 }
 
-// The prediction where the truth is there, as source; nothing where the one may be there without the other.
+// Source text for the prediction where the truth is present; nothing if one may be present without the other.
 std::optional<std::string> sampled(const Core& core, const WantedMetric& m, ValueId prediction, ValueId truth,
                                    Diagnostics& diagnostics) {
   const ClockId at = core[prediction].clock, wanted = core[truth].clock;
@@ -67,7 +67,7 @@ class Evaluation {
  public:
   Evaluation(Session& session, const EvalRequest& request) : session_(session), request_(request) {}
 
-  // The program with the metrics; nothing when an error was reported.
+  // The program with the metrics; nothing if an error was reported.
   std::unique_ptr<LoadedProgram> load() {
     std::string error;
     if (is_model(request_.file)) {
@@ -142,7 +142,7 @@ class Evaluation {
     return names;
   }
 
-  // The prediction as it is measured; nothing, and what is wrong is reported.
+  // Source text for the measured prediction. Returns nothing, and reports a diagnostic, if the metric is not valid.
   std::optional<std::string> check(const Core& core, const WantedMetric& m) {
     Diagnostics& diagnostics = session_.diagnostics;
     const Port* const prediction = find_port(core.outputs, m.prediction);
@@ -166,7 +166,7 @@ class Evaluation {
   bool check_honest(const Core& core, const Port& prediction, const Port& truth) {
     const std::vector<Foresight> used = find_foresight(core, prediction.value);
     bool honest = true;
-    // A flag that says whether there is a truth says nothing of what it is.
+    // A flag that says whether there is a truth does not reveal the truth.
     const auto is_flag = [&](ValueId input) {
       return std::ranges::any_of(ancestors(core, core[truth.value].clock),
                                  [&](ClockId c) { return core[c].condition == input; });
@@ -189,7 +189,7 @@ class Evaluation {
         Code::E0904, prediction.span,
         "the prediction `" + prediction.name + "` hangs on the truth `" + truth.name + "` " + when,
         "it would be known only after the truth");
-    // Only what the user has named, once each.
+    // Only values that the user has named, each once.
     std::vector<ValueId> named;
     for (const ValueId v : foresight.way)
       if (!core[v].name.empty()) named.push_back(v);
@@ -202,7 +202,7 @@ class Evaluation {
     d.note("predict from the parameters as earlier rows have left them: `0.0 fby …` is the value of the row before");
   }
 
-  // The text has been checked, but for what the command adds.
+  // The text has been checked before, except for the added equations.
   std::unique_ptr<LoadedProgram> compile_text(const std::string& text) {
     measured_.emplace(session_.resources);
     Session& session = *measured_;
@@ -229,14 +229,15 @@ class Evaluation {
   const EvalRequest& request_;
   std::string name_;
   std::vector<bool> truths_;
-  std::optional<Session> measured_;  // as long as the program is
+  std::optional<Session> measured_;  // lives as long as the program
 };
 
-// What a run is watched for. Functions of the table are given nothing but the state, and a command runs one program.
+// The values that are watched during a run. Functions of the table get only the state, and a command runs one program,
+// so this is global.
 struct Watch {
   const rml_program* program = nullptr;
   std::vector<std::uint32_t> truths;  // inputs: numbers that may be NaN
-  std::uint32_t first = 0;            // of the outputs that are metrics
+  std::uint32_t first = 0;            // index of the first output that is a metric
   std::vector<double> values;
   std::vector<std::int64_t> rows;
 };
@@ -280,7 +281,7 @@ bool names(const std::vector<std::string>& arguments, const std::string& option)
                              [&](const std::string& a) { return a == option || a.starts_with(option + "="); });
 }
 
-// Standard output is the table's where rows go elsewhere.
+// True if rows go to standard output, so that the table of metrics must go elsewhere.
 bool rows_on_stdout(const std::vector<std::string>& arguments) {
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (arguments[k] == "--output=-" ||
@@ -337,7 +338,7 @@ int evaluate(Invocation& invocation, const EvalRequest& request) {
            std::vector<double>(count), std::vector<std::int64_t>(count)};
   program.push = push;
   program.pop = pop;
-  // Nobody asked for rows: they are as variables that nobody watches.
+  // Rows that were not requested are like variables that are not watched.
   if (!names(request.program_arguments, "--output")) program.n_watched = program.n_outputs;
   std::vector<std::string> arguments{"rmlc eval " + request.file};
   arguments.insert(arguments.end(), request.program_arguments.begin(), request.program_arguments.end());

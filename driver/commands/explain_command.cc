@@ -40,7 +40,7 @@ void print(const OperatorInfo& op) {
   if (!op.onnx.empty()) std::cout << "\nONNX: " << op.onnx << "\n";
 }
 
-// Words in lines of at most 100 columns.
+// Prints words in lines of at most 100 columns.
 void print_words(const std::vector<std::string>& words) {
   constexpr std::size_t longest = 100;
   std::string line;

@@ -1,4 +1,4 @@
-// `rmlc export`: a node as an ONNX model.
+// `rmlc export`: writes a node as an ONNX model.
 #include <iostream>
 
 #include "compiler/internal_error.h"

@@ -1,5 +1,5 @@
-// `rmlc fmt`: rewrites files in canonical layout, or with --check only says which are not.
-// "-" formats standard input to standard output.
+// `rmlc fmt`: rewrites files in canonical layout, or with --check reports files in another layout. "-" formats standard
+// input to standard output.
 #include <iostream>
 
 #include "compiler/internal_error.h"
@@ -11,7 +11,7 @@
 namespace rml {
 namespace {
 
-// Whether the file was in canonical layout.
+// Returns whether the file was in canonical layout.
 bool format_one(Session& session, const std::string& file, bool check_only) {
   const CurrentPhase phase("format");
   note_current_file(file);

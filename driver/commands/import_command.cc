@@ -1,4 +1,4 @@
-// `rmlc import`: an ONNX model as a source file, and its tensors beside it.
+// `rmlc import`: writes an ONNX model as a source file, and its tensors beside it.
 #include <iostream>
 
 #include "compiler/import_model.h"
@@ -30,7 +30,7 @@ bool write_with_weights(const fs::path& output, const fs::path& beside, const on
   return write_together({{beside, std::move(pieces)}, {output, {imported.source}}}, diagnostics);
 }
 
-// What was imported is a program like any other; that it is right is not the user's to find out.
+// Checks the imported program like any other. An error is the importer's fault, not the user's.
 bool checked(const Session& session, const onnx::Imported& imported) {
   Session own(session.resources);
   own.options.import_folders = session.options.import_folders;

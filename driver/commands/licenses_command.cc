@@ -1,4 +1,4 @@
-// `rmlc licenses`: NOTICE, which is embedded, and where the texts of the licenses are on this machine.
+// `rmlc licenses`: prints NOTICE, which is embedded, and the place of the licenses' texts on this machine.
 #include <filesystem>
 #include <iostream>
 
@@ -10,7 +10,7 @@ namespace rml {
 extern const char* const notice_text;
 
 int print_licenses(Invocation&, const std::string&) {
-  // Packages of rmlc bring the texts; a build tree was made where the libraries' own packages are.
+  // Packages of rmlc contain the texts. For a build tree they are in the packages of the libraries.
   const std::filesystem::path texts = installation() / "share/doc/rmlc/third-party";
   std::error_code error;
   std::cout << notice_text << "\nTheir texts are here in "

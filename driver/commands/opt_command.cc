@@ -1,4 +1,4 @@
-// `rmlc opt PASS…`: passes over a form that is written down, from standard input to standard output.
+// `rmlc opt PASS…`: runs passes over the text of a form, from standard input to standard output.
 #include <iostream>
 #include <stdexcept>
 
@@ -15,7 +15,7 @@ int wrong_usage(const std::string& why) {
   return exit_usage;
 }
 
-// A row of the table in the README for each pass.
+// Prints a row of the table in the README for each pass.
 int list_passes() {
   for (const Pass& p : passes()) {
     const std::string takes(name(p.takes)), makes(name(p.makes));
@@ -25,7 +25,7 @@ int list_passes() {
   return exit_success;
 }
 
-// The passes in turn, or why they do not follow each other.
+// The named passes in order. `why`: the reason, if one cannot follow another.
 std::vector<const Pass*> chosen(const std::vector<std::string>& names, std::string& why) {
   std::vector<const Pass*> list;
   for (const std::string& name : names) {
@@ -46,7 +46,7 @@ std::vector<const Pass*> chosen(const std::vector<std::string>& names, std::stri
   return list;
 }
 
-// Places in a form are in files that nobody has read: the words stay.
+// Spans in a form refer to files that were not read, so only the texts are kept.
 void append_without_places(const Diagnostics& found, Diagnostics& diagnostics) {
   for (const Diagnostic& d : found.all()) {
     Diagnostic& told = diagnostics.report(d.code, {}, d.message);
@@ -56,7 +56,8 @@ void append_without_places(const Diagnostics& found, Diagnostics& diagnostics) {
   }
 }
 
-// A text may be of a pass too early for this one, and have no place for what it looks up: then what that was.
+// Runs the pass. If the text belongs to an earlier pass and lacks something that this one looks up, returns what is
+// missing.
 std::string run_on_text(const Pass& pass, Translation& t) {
   try {
     run(pass, t);

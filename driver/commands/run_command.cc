@@ -1,4 +1,4 @@
-// `rmlc run`: compile in memory, then behave as the built program would.
+// `rmlc run`: compiles in memory, then behaves like the built program.
 #include <algorithm>
 #include <iostream>
 
@@ -19,7 +19,7 @@ bool has_option(const std::vector<std::string>& arguments, const std::string& op
 std::unique_ptr<LoadedProgram> load(Session& session, const RunRequest& request) {
   if (request.engine == Engine::compiled) {
     const auto lowered = compile(session, request.file);
-    // Of each key there are cells, which are used where they lie.
+    // The cells of each key are stored separately and used in place.
     const Extras extras{.cells_apart = has_option(request.program_arguments, "--key")};
     return lowered ? load_compiled(session, lowered->program, request.libraries, extras) : nullptr;
   }
@@ -27,14 +27,14 @@ std::unique_ptr<LoadedProgram> load(Session& session, const RunRequest& request)
   if (session.failed()) return nullptr;
   const auto entry = find_entry(session, front);
   if (!entry) return nullptr;
-  const bool productivity = !request.unsimplified;  // a check of what the compiler makes of a simplified core
+  const bool productivity = !request.unsimplified;  // the compiler checks productivity on the simplified core only
   const auto elaborated = elaborate(
       session, front, *entry, {.productivity = productivity, .simplified = !request.unsimplified}, session.diagnostics);
   const Failing failing = request.unsimplified ? Failing::where_needed : Failing::where_present;
   return elaborated ? load_reference(session, elaborated->core, request.libraries, failing) : nullptr;
 }
 
-// Whether an --input (--output) is the address of a peer. What is wrong with the arguments is told when they are read.
+// True if an --input (--output) is the address of a peer. Invalid arguments are reported later, when they are read.
 bool names_peer(const std::vector<std::string>& arguments, std::string_view option) {
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     std::string_view value = arguments[k];

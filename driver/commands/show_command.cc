@@ -1,4 +1,4 @@
-// `rmlc show PHASE`: what the program looks like after a phase.
+// `rmlc show PHASE`: prints the program after a phase.
 #include <algorithm>
 #include <iostream>
 
@@ -44,12 +44,12 @@ std::string clocks_text(const Core& core) {
 }
 
 bool is_svg(const ShowRequest& request) { return std::filesystem::path(request.output).extension() == ".svg"; }
-// Of tasks, which have a text of their own.
+// True if tasks are drawn; otherwise they are printed as text.
 bool is_drawn(const ShowRequest& request) {
   return is_svg(request) || std::filesystem::path(request.output).extension() == ".dot";
 }
 
-// DOT to SVG by Graphviz; nothing (and an error) if that is not possible.
+// DOT to SVG by Graphviz; nothing, and an error, if that is not possible.
 std::optional<std::string> drawn(Session& session, const std::string& dot, const std::string& output) {
   const auto program = find_on_path("dot");
   if (!program) {
@@ -70,13 +70,13 @@ std::optional<std::string> drawn(Session& session, const std::string& dot, const
   return std::nullopt;
 }
 
-// As much as a page takes: the most detail with which its letters can be read. A program for which there is none is
-// drawn as coarsely as possible, at its own size.
+// Draws the most detail with readable letters that fits on a page. If nothing fits, the program is drawn as coarsely as
+// possible, at its own size.
 std::optional<std::string> page(Session& session, const Picture& picture, const std::string& output) {
   std::vector<Detail> choices;
   for (std::size_t depth = deepest(picture) + 1; depth-- > 0;) choices.push_back({.depth = depth, .parts = false});
   choices.push_back({.depth = 0, .parts = false, .grouped = true});
-  std::size_t boxes = 0;  // of the last one that was drawn
+  std::size_t boxes = 0;  // of the last drawing
   for (Detail choice : choices) {
     const std::size_t count = count_boxes(picture, choice);
     if (count > most_boxes || count == boxes) continue;
@@ -91,14 +91,14 @@ std::optional<std::string> page(Session& session, const Picture& picture, const 
   return drawn(session, dot_text(picture, choices.back()), output);
 }
 
-// DOT has every equation and task unless a depth is given.
+// Unless a depth is given, DOT has every equation and task.
 std::optional<std::string> pictured(Session& session, const Picture& picture, const ShowRequest& request) {
   if (is_svg(request) && !request.depth) return page(session, picture, request.output);
   const std::string dot = dot_text(picture, request.depth ? Detail{.depth = *request.depth, .parts = false} : Detail{});
   return is_svg(request) ? drawn(session, dot, request.output) : std::optional(dot);
 }
 
-// `core` and `clocks` show every variable; the rest what the outputs need.
+// `core` and `clocks` show every variable; the other phases show the variables that outputs need.
 std::optional<std::string> core_text(Session& session, const ShowRequest& request) {
   const auto elaborated = elaborate_entry(session, request.file, false);
   if (!elaborated) return std::nullopt;
@@ -125,7 +125,7 @@ std::optional<std::string> machine_text(Session& session, const ShowRequest& req
   return generate(*module, request.phase == "llvm" ? FileKind::llvm_text : FileKind::assembly);
 }
 
-// What is allocated: for an instance at its start, and for each instant of its segments.
+// The memory that is allocated: for an instance at its start, and for each instant of its segments.
 std::optional<std::string> memory_text(Session& session, const steps::Program& program) {
   const auto module = emit_module(session, program, {});
   if (!module) return std::nullopt;
@@ -142,7 +142,7 @@ std::optional<std::string> memory_text(Session& session, const steps::Program& p
   return text;
 }
 
-// The core as ranks run it.
+// The core for ranks.
 std::optional<std::string> ranks_text_of(Session& session, const ShowRequest& request) {
   session.options.for_ranks = true;
   const Front front = check(session, request.file);
@@ -180,12 +180,12 @@ std::optional<std::string> text_of(Session& session, const ShowRequest& request)
   return memory ? std::optional(text + *memory) : std::nullopt;
 }
 
-// What the pass leaves when it runs for the last time; of a command line without a phase, which is the file.
+// The form after the last run of the pass, for the file, which takes the place of the phase on the command line.
 std::optional<std::string> text_after(Session& session, const ShowRequest& request) {
   const Pass& pass = *find_pass(request.after);
   std::optional<std::string> text;
   session.watch = [&](const Pass& ran, Translation& t) {
-    // An attempt to share windows may end with the pass, and not be an error.
+    // An attempt to share windows may end in this pass without an error.
     const bool ends = reads_back(pass.makes) && !t.has_form();
     if (&ran == &pass && !ends && !t.diagnostics.has_errors()) text = print(pass, t);
   };

@@ -1,8 +1,7 @@
 // `rmlc test`: language tests and cases of ONNX's conformance suite, several at a time.
 //
-// Every test runs in a process of its own, forked from this one, so a crash, a hang or a
-// full stack is a failure of that test and nothing else. Results are printed in the order
-// of the files.
+// Every test runs in a forked process, so a crash, a hang or a full stack is a failure of that test alone. Results are
+// printed in the order of the files.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,14 +27,14 @@ constexpr unsigned longest_seconds = 300;
 
 bool is_onnx_test(const fs::path& folder) { return fs::is_regular_file(folder / "model.onnx"); }
 
-// Whether the file is in a folder `imported`, or in one of its folders; `from` is where the search began.
+// True if the file is in a folder `imported`, or below one; `from` is where the search began.
 bool is_imported(const fs::path& file, const fs::path& from) {
   const fs::path folders = from.filename() / file.lexically_relative(from).parent_path();
   return std::ranges::find(folders, fs::path("imported")) != folders.end();
 }
 
-// Folders stand for the .rml files in them that are tests, and for the folders in them that have a model; a file named
-// on the command line is taken as a test.
+// A folder stands for its .rml files that are tests, and for its folders with a model. A file named on the command line
+// is taken as a test.
 std::vector<fs::path> find_tests(const std::vector<std::string>& paths) {
   std::vector<fs::path> files;
   for (const fs::path path : paths) {
@@ -96,7 +95,7 @@ class Workers {
   }
 
   [[noreturn]] void work(const fs::path& file, std::FILE* text) {
-    // What a crash handler or a runtime prints belongs to the test's text too.
+    // Output of a crash handler or a runtime belongs to the test's text as well.
     dup2(fileno(text), STDERR_FILENO);
     alarm(longest_seconds);
     const TestResult result =

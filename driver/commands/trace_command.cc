@@ -1,6 +1,6 @@
 // `rmlc trace`: a chronogram of inputs, outputs and watched variables, by the reference engine. A run that stops early,
-// at a fault or at a row that cannot be read, shows what was known until then, and why it stopped. Inputs are read, and
-// rows written, by what reads and writes those of programs.
+// at a fault or at a row that cannot be read, shows all values known until then, and the reason. Inputs are read and
+// rows written by the same code as for programs.
 #include <algorithm>
 #include <cstring>
 #include <iostream>
@@ -49,7 +49,7 @@ class TraceInput {
         row_(ports.rows().data(), static_cast<std::uint32_t>(ports.rows().size())),
         source_(rt::open_sources(from, row_, {})) {}
 
-  // Nothing at the end of the input.
+  // Returns nothing at the end of the input.
   std::optional<std::vector<Cell>> next() {
     if (source_ != nullptr && !source_->read()) return std::nullopt;
     std::vector<Cell> cells;
@@ -63,13 +63,13 @@ class TraceInput {
     }
     return cells;
   }
-  // Of the value that was read last.
+  // The place of the value that was read last.
   std::string place(std::uint32_t input) const { return source_->place(input); }
 
  private:
   const Core& core_;
   rt::Row row_;
-  std::unique_ptr<rt::RowSource> source_;  // null: there are no inputs
+  std::unique_ptr<rt::RowSource> source_;  // null: the program has no inputs
 };
 
 std::string fault_text(const Core& core, const SourceMap& sources, const TraceInput& input, const RunFault& fault) {
@@ -95,7 +95,8 @@ std::string fault_text(const Core& core, const SourceMap& sources, const TraceIn
   }
 }
 
-// Runs it over its input, `most` cycles unless that is negative. The fault that ended it, or an empty text.
+// Runs the interpreter over the input; at most `most` cycles unless that is negative. Returns the fault that ended the
+// run, or an empty text.
 std::string run(Interpreter& interpreter, const Core& core, const SourceMap& sources, TraceInput& input,
                 std::int64_t most) {
   std::string fault;
@@ -114,8 +115,8 @@ std::string run(Interpreter& interpreter, const Core& core, const SourceMap& sou
   return fault;
 }
 
-// What is shown goes to files as rows of a run do. A chronogram alone can say that a cell is not determined: elsewhere
-// it is as one that is absent.
+// Writes the shown rows to files, as a run does. Only a chronogram can show that a cell is undetermined; other formats
+// treat it as absent.
 class TraceOutput {
  public:
   TraceOutput(const Core& core, const std::vector<Port>& shown, const TraceRequest& request)
@@ -125,7 +126,7 @@ class TraceOutput {
 
   const std::vector<rt::Endpoint>& endpoints() const { return endpoints_; }
 
-  // Cells that are texts are so on both sides.
+  // Uses text cells for outputs if inputs are texts.
   void use_texts(std::vector<rt::Endpoint>& from, const rt::Row& inputs) {
     const rt::Row shown(table_.rows().data(), static_cast<std::uint32_t>(table_.rows().size()));
     texts_.emplace(request_.reading, inputs, shown);

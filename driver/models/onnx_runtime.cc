@@ -1,4 +1,4 @@
-// See onnx_runtime.h.
+// Loads the library, finds the functions in its table by number, and converts tensors (onnx_runtime.h).
 #include "driver/models/onnx_runtime.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 namespace rml {
 namespace {
 
-// Places in the table. Those that return a status return null where all is well.
+// Indices in the table. Functions that return a status return null on success.
 enum Function : std::uint8_t {
   error_message = 2,
   create_env = 3,
@@ -33,7 +33,7 @@ enum Function : std::uint8_t {
   bind_output = 137,
 };
 
-// An object of the library that is released when it is done with.
+// An object of the library, which is released at the end of its lifetime.
 class Owned {
  public:
   Owned(void* const* api, Function release) : api_(api), release_(release) {}

@@ -1,4 +1,4 @@
-// The suite's runner (onnx_test.h): import, compile, run, compare.
+// Runs cases of the suite (onnx_test.h): import, compile, run, compare.
 #include "driver/models/onnx_test.h"
 #include "driver/installation.h"
 
@@ -37,7 +37,7 @@ std::vector<Tensor> read_tensors(const fs::path& set, const std::string& kind) {
   }
 }
 
-// The inputs that are no initialisers, in order.
+// The inputs that are not initialisers, in order.
 std::vector<std::string> input_names(const onnx::Model& model) {
   std::set<std::string> initial;
   for (const onnx::Initializer& t : model.graph.initializers) initial.insert(t.name);
@@ -47,7 +47,7 @@ std::vector<std::string> input_names(const onnx::Model& model) {
   return names;
 }
 
-// What the program cannot be written without knowing is fixed to its value in this set.
+// Imports the model. Inputs whose values the program text depends on are fixed to their values in this set.
 onnx::Imported import_for(const onnx::Model& model, const std::vector<std::string>& names,
                           const std::vector<Tensor>& inputs, const States& states) {
   onnx::ImportOptions options;
@@ -95,7 +95,7 @@ std::string difference(const Tensor& got, const Tensor& want, const Tolerance& t
          std::to_string(element(got, first));
 }
 
-// The sets of a folder against one model; the program of the first is kept where there are states.
+// The sets of a folder against one model. With states the program of the first set is kept.
 class Case {
  public:
   Case(const onnx::Model& model, const Tolerance& tolerance, const States& states)

@@ -1,14 +1,14 @@
-// The tail: two segments of the object's, one that is executed and read, one with what holds addresses; then what
-// only debuggers read, and all section headers.
+// Builds the tail of a program: two segments from the object, first executable code and read-only data, then data with
+// addresses; then sections for debuggers only, and all section headers.
 //
-// The program lies anywhere in memory. Addresses in the file are those of a program at 0; behind the second segment's
-// sections stands where they are, and the runner, before it calls the program, adds where it lies and then lets nobody
-// write there.
+// The program may be loaded anywhere in memory. Addresses in the file are relative to a program at 0. A list of their
+// places follows the sections of the second segment. Before the runner calls the program, it adds the load address to
+// each and makes the segment read-only.
 //
-// Program headers keep their place and number: those that a static program does without, notes above all,
-// give way to the new segments. A function of the runner is reached through its row in .rml_runner, whose
-// address is known here and whose content when the program runs: by a stub that jumps there, or,
-// where code asks for a slot that holds an address, by the entry itself.
+// Program headers keep their place and number. Those that a static program does not need, notes above all, are replaced
+// by the new segments. A function of the runner is reached through its row in .rml_runner. The row's address is known
+// here, and its content when the program runs. Code reaches it by a stub that jumps there or, if it needs a slot that
+// holds an address, by the entry itself.
 #include "driver/programs/attach_program.h"
 
 #include <elf.h>
@@ -23,10 +23,10 @@
 namespace rml {
 namespace {
 
-// What depends on the processor. Pages are as large as its systems may have them.
+// Facts about the processor. Pages are as large as its systems may have them.
 struct Machine {
   std::uint32_t page, stub_bytes;
-  std::uint32_t address;  // the relocation that puts an address of 64 bits
+  std::uint32_t address;  // the relocation for an address of 64 bits
 };
 constexpr Machine x86_64{4096, 8, R_X86_64_64};
 constexpr Machine aarch64{65536, 16, R_AARCH64_ABS64};
@@ -44,7 +44,7 @@ std::string_view bytes_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// An ELF file of 64 bits; `good` is false where it is none, or is cut off.
+// A 64-bit ELF file; `good` is false if it is not one, or is truncated.
 class Elf {
  public:
   explicit Elf(std::string_view bytes) : bytes_(bytes) {
@@ -81,7 +81,7 @@ class Elf {
     const auto found = std::ranges::find(sections, static_cast<std::uint32_t>(type), &Elf64_Shdr::sh_type);
     return found == sections.end() ? nullptr : &*found;
   }
-  // Where in the file the byte at an address lies; the file's size where there is none.
+  // The offset in the file of the byte at an address; the file's size if there is none.
   std::uint64_t offset(std::uint64_t address) const {
     for (const Elf64_Phdr& s : segments)
       if (s.p_type == PT_LOAD && address - s.p_vaddr < s.p_filesz) return address - s.p_vaddr + s.p_offset;
@@ -125,7 +125,7 @@ class Attachment {
   }
 
  private:
-  // Where a section of the object went: addresses are 0 for what is not loaded.
+  // The place of a section of the object. Addresses are 0 for sections that are not loaded.
   struct Place {
     std::uint64_t offset, address;
     std::uint16_t index;  // of its header in the program
@@ -133,7 +133,7 @@ class Attachment {
   struct Segment {
     std::uint64_t offset = 0, address = 0, size = 0;
   };
-  // What the runner is told (runner/main.cc): addresses as of a program at 0.
+  // The data for the runner (runner/main.cc). Addresses are relative to a program at 0.
   struct Attached {
     std::uint64_t program = 0;
     std::uint64_t sealed = 0, bytes = 0;
@@ -146,7 +146,7 @@ class Attachment {
     symbols_ = object_.table<Elf64_Sym>(table->sh_offset, table->sh_size / sizeof(Elf64_Sym));
     names_at_ = object_.sections[table->sh_link].sh_offset;
     first_global_ = table->sh_info;
-    // Nobody here places common symbols or runs initialisers.
+    // Common symbols and initialisers are not supported.
     return object_.section(SHT_INIT_ARRAY) == nullptr &&
            std::ranges::none_of(symbols_, [](const Elf64_Sym& s) { return s.st_shndx == SHN_COMMON; });
   }
@@ -158,7 +158,7 @@ class Attachment {
     const Elf64_Shdr* moves = runner_.section(".rela.dyn");
     if (table == nullptr || moves == nullptr) return false;
     attached_at_ = table->sh_offset;
-    // Rows are filled in when the program starts; what is not has no function.
+    // Rows are filled in when the program starts. A row without a relocation has no function.
     std::unordered_map<std::uint64_t, std::uint64_t> addends;
     for (const auto& r : runner_.table<Elf64_Rela>(moves->sh_offset, moves->sh_size / sizeof(Elf64_Rela)))
       addends[r.r_offset] = static_cast<std::uint64_t>(r.r_addend);
@@ -182,7 +182,7 @@ class Attachment {
     std::memcpy(result_.tail.data() + (at - begin_), &value, sizeof value);
   }
   std::uint64_t end() const { return begin_ + result_.tail.size(); }
-  // Appends zeros up to a multiple of align, then so many bytes; returns where these begin.
+  // Appends zeros up to a multiple of align, then `count` bytes; returns the offset of these.
   std::uint64_t extend(std::uint64_t align, std::uint64_t count, char filler = 0) {
     result_.tail.resize(aligned(end(), align) - begin_);
     const std::uint64_t at = end();
@@ -194,8 +194,8 @@ class Attachment {
     result_.tail += bytes;
     return at;
   }
-  // Appends the section and notes where. `base`: of addresses over offsets, which may be 0; none where it is not
-  // loaded.
+  // Appends the section and records its place. `base`: addresses minus offsets, which may be 0; empty if the section is
+  // not loaded.
   void place(std::size_t k, std::optional<std::uint64_t> base) {
     const Elf64_Shdr& s = object_.sections[k];
     const std::uint64_t at = append(object_.contents(s), s.sh_addralign);
@@ -216,7 +216,7 @@ class Attachment {
       attached_.sealed = segment.address;
       attached_.moved = extend(8, 8 * (symbols_.size() + count_addresses())) + base;
       moved_at_ = attached_.moved - base;
-      extend(machine_.page, 0);  // nothing else is sealed with it
+      extend(machine_.page, 0);  // so that nothing else becomes read-only with it
       attached_.bytes = end() - segment.offset;
     } else {
       const auto undefined = [](const Elf64_Sym& s) { return s.st_shndx == SHN_UNDEF; };
@@ -229,7 +229,7 @@ class Attachment {
     return segment;
   }
 
-  // Relocations that put an address into what is loaded.
+  // The number of relocations that put an address into loaded sections.
   std::uint64_t count_addresses() const {
     std::uint64_t count = 0;
     for (const Elf64_Shdr& s : object_.sections) {
@@ -241,7 +241,7 @@ class Attachment {
     return count;
   }
 
-  // Programs have no variables of their own: what is written are addresses, and these once.
+  // Programs have no variables of their own: the writable sections contain only addresses, which are written once.
   bool place_segments() {
     for (const Elf64_Shdr& s : object_.sections)
       if ((s.sh_flags & SHF_ALLOC) != 0 && written(s) && s.sh_size > 0 && !object_.name(s).starts_with(".data.rel.ro"))
@@ -253,7 +253,7 @@ class Attachment {
     return true;
   }
 
-  // What only debuggers read: its addresses are as of a program at 0.
+  // Places the sections for debuggers. Their addresses are relative to a program at 0.
   void place_unloaded() {
     for (std::size_t k = 0; k < object_.sections.size(); ++k) {
       const Elf64_Shdr& s = object_.sections[k];
@@ -261,7 +261,7 @@ class Attachment {
     }
   }
 
-  // Code that jumps where the entry says.
+  // The address of code that jumps to the function of the entry.
   std::uint64_t stub(std::uint64_t entry) {
     const auto [known, is_new] = stub_of_.try_emplace(entry, stubs_ + stubs_base_);
     if (is_new) {
@@ -297,7 +297,7 @@ class Attachment {
     if (s.st_shndx == SHN_UNDEF) return stub(*exported(s));
     return s.st_shndx == SHN_ABS ? s.st_value : placed_.at(s.st_shndx).address + s.st_value;
   }
-  // A place that holds the symbol's address when the program runs.
+  // The address of a slot that holds the symbol's address when the program runs.
   std::uint64_t slot(std::size_t symbol) {
     const Elf64_Sym& s = symbols_[symbol];
     if (s.st_shndx == SHN_UNDEF) return *exported(s);
@@ -308,10 +308,10 @@ class Attachment {
     }
     return at + slots_base_;
   }
-  // The word at this address is to be moved by where the program lies.
+  // Records that the load address must be added to the word at this address.
   void move(std::uint64_t address) { put(moved_at_ + 8 * attached_.count++, address); }
 
-  // What has been placed since the last call.
+  // Applies the relocations of the sections placed since the last call.
   bool relocate_placed() {
     for (const Elf64_Shdr& relocations : object_.sections) {
       const std::size_t target = relocations.sh_info;
@@ -344,12 +344,12 @@ class Attachment {
     if (at + 8 > end()) return false;
     put(at, address(symbols_[symbol]) + addend);
     if (loaded && symbols_[symbol].st_shndx != SHN_ABS) {
-      if (address_at < written_.address) return false;  // what is executed is not written
+      if (address_at < written_.address) return false;  // executable code is not written to
       move(address_at);
     }
     return true;
   }
-  // In what debuggers read.
+  // For sections that only debuggers read.
   bool put_short_address(std::uint64_t at, std::uint64_t value, bool loaded) {
     put(at, static_cast<std::uint32_t>(value));
     return !loaded && value <= INT32_MAX;
@@ -413,21 +413,21 @@ class Attachment {
         return false;
     }
   }
-  // Into an instruction of AArch64, so many bits from `first` on.
+  // Sets `count` bits from `first` on in an instruction of AArch64.
   void set_bits(std::uint64_t at, int first, int count, std::uint64_t value) {
     std::uint32_t word = 0;
     std::memcpy(&word, result_.tail.data() + (at - begin_), sizeof word);
     const std::uint32_t mask = ((1u << count) - 1) << first;
     put(at, (word & ~mask) | (static_cast<std::uint32_t>(value << first) & mask));
   }
-  // adrp: how many pages of 4 KiB away.
+  // adrp: the distance in pages of 4 KiB.
   bool put_page(std::uint64_t at, std::uint64_t to, std::uint64_t address_at) {
     const std::int64_t pages = static_cast<std::int64_t>(to >> 12) - static_cast<std::int64_t>(address_at >> 12);
     set_bits(at, 29, 2, static_cast<std::uint64_t>(pages));
     set_bits(at, 5, 19, static_cast<std::uint64_t>(pages >> 2));
     return pages >= -(std::int64_t{1} << 20) && pages < std::int64_t{1} << 20;
   }
-  // The place within the page, which wherever the program lies is the same, in units of 2^scale bytes.
+  // The offset within the page, in units of 2^scale bytes. It is the same wherever the program is loaded.
   bool put_low(std::uint64_t at, std::uint64_t to, int scale) {
     set_bits(at, 10, 12, (to & 0xfff) >> scale);
     return (to & ((1u << scale) - 1)) == 0;
@@ -451,7 +451,7 @@ class Attachment {
     return true;
   }
 
-  // Headers of what is in the file, a table of the program's symbols, and the names of both.
+  // Writes the headers of all sections in the file, a table of the program's symbols, and the names of both.
   void write_sections() {
     std::vector<Elf64_Shdr> headers = runner_.sections;
     std::string names(runner_.contents(runner_.sections[runner_.header.e_shstrndx]));
@@ -503,14 +503,14 @@ class Attachment {
   std::uint64_t names_at_ = 0;
   std::uint32_t first_global_ = 0;
   Attached attached_;
-  std::uint64_t attached_at_ = 0;                                // where the runner holds it
+  std::uint64_t attached_at_ = 0;                                // where the runner keeps the data
   std::unordered_map<std::string_view, std::uint64_t> exports_;  // address of the entry
   std::map<std::size_t, Place> placed_;                          // by section of the object
   std::unordered_map<std::uint64_t, std::uint64_t> stub_of_;     // by entry
-  std::uint64_t stubs_ = 0, stubs_base_ = 0;                     // the next; from offset to address
+  std::uint64_t stubs_ = 0, stubs_base_ = 0;                     // the next stub; from offset to address
   std::uint64_t slots_ = 0, slots_base_ = 0;                     // one for each symbol of the object
   std::set<std::size_t> slot_filled_;
-  std::uint64_t moved_at_ = 0;  // the list of words to be moved
+  std::uint64_t moved_at_ = 0;  // the list of words to which the load address is added
   std::set<std::size_t> relocated_;
   std::uint64_t next_address_ = 0;
   Segment read_, written_;

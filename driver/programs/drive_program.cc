@@ -1,5 +1,5 @@
-// The host's side of rmlrt.h in its simplest form: one block of state, one buffer per port,
-// a grow that is a realloc, all taken back at the end. Restarts go through the bytes of a checkpoint.
+// The host's side of rmlrt.h in its simplest form: one block of state, one buffer per port, and a grow that is a
+// realloc; all memory is freed at the end. Restarts save and load the bytes of a checkpoint.
 #include "driver/programs/drive_program.h"
 
 #include <algorithm>
@@ -104,8 +104,8 @@ class Run {
     return std::move(result_);
   }
 
-  // One thread at both ends, which pushes as much as there is room for: the program runs ahead. False: it is at rest,
-  // for a restart.
+  // Pushes and pops in one thread. It pushes as long as there is room, so the program runs ahead. Returns false when
+  // the network is at rest for a restart.
   bool feed(rt::Network& network, std::int64_t& read) {
     if (options_.restarts) lead_at_rest(network);
     const std::int64_t until = options_.restarts ? std::min(next_rest(read), options_.cycles) : options_.cycles;
@@ -130,7 +130,7 @@ class Run {
     }
   }
 
-  // A restart begins threads: of a long run there is one after each of the first cycles, and as many later.
+  // A restart creates threads. So in a long run there is one after each of the first cycles, and as many later.
   std::int64_t next_rest(std::int64_t read) const {
     constexpr std::int64_t many = 64;
     return read + (read < many ? 1 : std::max<std::int64_t>(options_.cycles / many, 1));
@@ -160,12 +160,12 @@ class Run {
     program_.init(state_.get());
   }
 
-  // The cycle has been read, and
+  // Records that the cycle has been read.
   void add(std::int64_t cycle) {
     const Inputs in = inputs_of(cycle);
     anchor_.add(in.pointers.data(), present_.data());
   }
-  // is over.
+  // Records that the cycle is over.
   void look() {
     if (anchor_.wants_look()) anchor_.look(state_.get());
   }
@@ -260,7 +260,7 @@ class Run {
   std::vector<Tensor> values_;
   std::vector<void*> out_;
   std::vector<std::uint8_t> present_;
-  std::int64_t rows_ = 0;  // that have come out
+  std::int64_t rows_ = 0;  // number of rows that have come out
   Driven result_;
 };
 

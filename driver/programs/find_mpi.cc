@@ -1,4 +1,4 @@
-// See find_mpi.h. The compiler is asked for the library, as it will link it.
+// Asks the compiler for the library that it would link (find_mpi.h).
 #include "driver/programs/find_mpi.h"
 
 #include <optional>
@@ -11,15 +11,15 @@ namespace {
 
 struct Known {
   const char *key, *name;
-  const char* library;  // of the version whose ABI our part has
-  const char* package;  // of Debian: the library, and mpirun
+  const char* library;  // of the version whose ABI rmlc's part uses
+  const char* package;  // packages of Debian: the library, and mpirun
 };
 constexpr Known all_known[] = {{"openmpi", "Open MPI", "libmpi.so.40", "openmpi-bin"},
                                {"mpich", "MPICH", "libmpich.so.12", "mpich"}};
 
 bool is_installed(const Known& mpi, const std::string& compiler) {
   const auto done = run_to_end({compiler, std::string("-print-file-name=") + mpi.library});
-  // What it does not find it calls as it was called.
+  // The compiler prints a library that it does not find as it was asked for, without a path.
   return done && done->status == 0 && done->output.find('/') != std::string::npos;
 }
 

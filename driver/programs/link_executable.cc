@@ -1,4 +1,4 @@
-// The linker's own messages are kept as a note.
+// Calls the C compiler to link, and keeps the linker's messages as a note.
 #include "driver/programs/link_executable.h"
 
 #include <algorithm>
@@ -43,9 +43,9 @@ bool is_library(const FileOfLink& file) {
   return file.kind == LinkedKind::shared || (!file.kind && file.path.find(".so") != std::string::npos);
 }
 
-// Shared libraries, if the user's objects may call them: the program itself opens them for its external functions
-// (bind_shared.h). They come last, behind the C library: none takes the place of a function that the runtime calls. A
-// shared library is found again when the program starts, wherever that is.
+// Shared libraries, in case the user's objects call them; for external functions the program itself opens them
+// (bind_shared.h). They follow the C library, so none replaces a function that the runtime calls. A shared library is
+// found again when the program starts, wherever that is.
 void add_libraries(std::vector<std::string>& command, const FoundExternals& externals) {
   if (std::ranges::all_of(externals.files, is_library)) return;
   for (const FileOfLink& file : externals.files) {
@@ -68,7 +68,7 @@ std::set<std::string> renamed_functions(const FoundExternals& externals) {
   return names;
 }
 
-// Objects and archives as the linker gets them. Empty, or what is wrong with one.
+// Adds objects and archives as the linker gets them. Returns an error, or an empty text.
 std::string add_objects(std::vector<std::string>& command, const FoundExternals& externals,
                         const std::filesystem::path& folder) {
   const std::set<std::string> names = renamed_functions(externals);
@@ -87,9 +87,9 @@ std::string add_objects(std::vector<std::string>& command, const FoundExternals&
   return "";
 }
 
-// Behind the program's object and the files of --link.
+// Follows the program's object and the files of --link.
 void add_runtime(std::vector<std::string>& command, const LinkedParts& parts, const MpiParts& mpi, bool with_lapack) {
-  // Weak in the runtime: nothing else asks for them.
+  // These symbols are weak in the runtime, so nothing else requests them.
   if (!parts.mpi.empty()) command.insert(command.end(), {"-Wl,--undefined=rml_mpi_library", mpi.archive.string()});
   if (parts.mqtt) command.insert(command.end(), {"-Wl,--undefined=rml_mqtt_library", mqtt_archive().string()});
   command.push_back(runtime_archive().string());

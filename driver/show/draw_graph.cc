@@ -1,5 +1,5 @@
-// Constants are written into the boxes that use them rather than drawn. An equation without a name is a part of the
-// only one that uses it, if there is only one in its instance.
+// Builds the picture of a core. Constants are written into the boxes that use them. An equation without a name is a
+// part of its user, if it has only one in its instance.
 #include "driver/show/draw_graph.h"
 
 #include <map>
@@ -80,7 +80,7 @@ class Graph {
     });
   }
 
-  // A ring of nothing but parts of each other has no whole: it is left as it is.
+  // A cycle of equations that are all parts of each other stays as it is.
   void find_whole(ValueId v, std::size_t at) {
     if (!core_[v].name.empty() || picture_.boxes[at].kind == BoxKind::host) return;
     const auto users = users_.find(v);

@@ -1,4 +1,4 @@
-// Modules are few and small: each question reads them anew.
+// Reads modules anew for each query, because they are few and small.
 #include "driver/show/library_pages.h"
 
 #include <algorithm>

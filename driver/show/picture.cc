@@ -1,6 +1,6 @@
-// See picture.h. A box of the picture is drawn as its place: itself, the equation it is a part of, the outermost
-// instance that is not opened, or the group of its instance and clock. Places are numbered in the order in which they
-// are met. The legend is the label of the graph, and tells only of what is there.
+// Draws a picture. A box is drawn at its place: itself, the equation of which it is a part, the outermost instance that
+// is not expanded, or the group of its instance and clock. Places are numbered in the order in which they are found.
+// The legend is the label of the graph, and explains only the elements that occur.
 #include "driver/show/picture.h"
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace rml {
 namespace {
 
-// Sizes in points, of which a page of 1,600 × 1,000 pixels has 1,200 × 750; Graphviz takes inches of 72 points.
+// Sizes in points. Of a page of 1,600 × 1,000 pixels 1,200 × 750 are used; Graphviz takes inches of 72 points.
 constexpr const char* page_inches = "16.66,10.41";
 constexpr double letter_points = 11, least_letter_points = 6.75;
 constexpr std::size_t longest_label = 34, most_labels = 2;
 
-// Colours that people who see few of them can tell apart, after Okabe and Ito.
+// Colours that colour-blind people can distinguish, after Okabe and Ito.
 struct Look {
   const char* attributes;
   const char* colour;
@@ -51,7 +51,7 @@ std::string in_quotes(const std::string& text) {
   return result + "\"";
 }
 
-// Lines that are too long lose their middle; bytes that continue a character stay with it.
+// Removes the middle of lines that are too long, without splitting a character.
 std::string shortened(const std::string& line) {
   if (line.size() <= longest_label) return line;
   std::size_t head = longest_label / 2, tail = line.size() - longest_label / 2;
@@ -72,10 +72,10 @@ std::string shortened_lines(const std::string& text) {
 }
 
 struct Place {
-  InstanceId frame;                  // in which it is drawn
-  std::size_t box = 0;               // the first one of it; of an equation: its own
-  InstanceId closed = InstanceId();  // the instance that it stands for
-  bool grouped = false;              // with what has its clock
+  InstanceId frame;                  // the instance in which it is drawn
+  std::size_t box = 0;               // its first box; for an equation, its own
+  InstanceId closed = InstanceId();  // the instance for which it stands
+  bool grouped = false;              // together with others of the same clock
   std::size_t holds = 0, states = 0;
 };
 
@@ -148,7 +148,7 @@ class Drawing {
 
   bool is_closed(const Place& p) const { return p.closed.valid() || (p.grouped && p.holds > 1); }
 
-  // A box that keeps its own last value says so; how the parts of what is closed hang together is not drawn.
+  // A box that keeps its own last value shows that. Connections inside a collapsed instance are not drawn.
   void collect_arrows() {
     for (const Arrow& a : picture_.arrows) {
       const std::size_t from = place_of_[a.from], to = place_of_[a.to];
@@ -197,14 +197,14 @@ class Drawing {
       if (place.states > 0 && first.kind == BoxKind::plain) look = &box_looks[static_cast<std::size_t>(BoxKind::state)];
     }
     used_.insert(look->means);
-    // Whoever wants every equation reads DOT: nothing is left out there.
+    // Without limits of detail nothing is left out, for readers who want every equation in DOT.
     const bool whole = detail_.parts && detail_.depth == SIZE_MAX;
     out_ += indent + "b" + std::to_string(p) + " [label=" + in_quotes(whole ? label : shortened_lines(label)) +
             (*look->attributes != 0 ? ", " + std::string(look->attributes) : "") + ", tooltip=" + in_quotes(tip) +
             "];\n";
   }
 
-  // "1 equation"
+  // For example "1 equation".
   static std::string one(const std::string& held, std::size_t number) {
     return number == 1 ? held.substr(0, held.size() - 1) : held;
   }
@@ -259,7 +259,7 @@ class Drawing {
   std::map<Ends, std::vector<std::string>> arrows_;
   std::map<InstanceId, std::vector<std::size_t>> within_;
   std::map<InstanceId, std::vector<InstanceId>> frames_;
-  std::set<std::string> used_;  // what the legend explains
+  std::set<std::string> used_;  // elements that the legend explains
   std::string out_;
 };
 
@@ -281,7 +281,7 @@ std::size_t deepest(const Picture& picture) {
   return most;
 }
 
-// Graphviz fits a picture to its size by a scale, which stands at the head of the file.
+// Graphviz fits a picture to its size by a scale, which is at the head of the file.
 bool is_readable(const std::string& svg) {
   const std::string key = "scale(";
   const std::size_t at = svg.find(key);

@@ -1,4 +1,4 @@
-// See show_ranks.h. What a sum takes is known by the tree of the runtime that forms it.
+// Estimates the traffic of a sum from the runtime's tree that forms it.
 #include "driver/show/show_ranks.h"
 
 #include <algorithm>
@@ -25,12 +25,12 @@ std::string text(const Traffic& t) {
 
 // A place where the ranks meet.
 struct Meeting {
-  Span call;  // of the user's source
+  Span call;  // in the user's source
   std::string what;
   Traffic traffic;
 };
 
-// The user's call that leads to an instance of the library, whatever it calls itself.
+// The user's call that leads to an instance of the library, directly or through the library's own calls.
 Span call_of(const Program& program, const Core& core, InstanceId i) {
   Span call;
   for (; i.valid(); i = core.instances[i.index].parent) {

@@ -1,5 +1,5 @@
-// See show_tasks.h. Who writes and reads a ring is collected from the units first; the host is one more of them, which
-// writes the inputs and reads the outputs.
+// Collects the writer and the readers of each ring from the units. The host counts as one more unit, which writes the
+// inputs and reads the outputs.
 #include "driver/show/show_tasks.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::size_t most_names = 4;
 
 struct Ring {
   std::uint32_t writer = UINT32_MAX;   // UINT32_MAX: the host
-  std::vector<std::uint32_t> readers;  // likewise
+  std::vector<std::uint32_t> readers;  // units or the host
   std::uint64_t element_bytes = 0, capacity = 0;
   std::string name, type;
 };
@@ -131,7 +131,7 @@ class Network {
     return all.empty() ? unit.name : all.size() > 1 ? all.front() + ", …" : all.front();
   }
 
-  // Without the path of `home`; of a task without names, `nameless`.
+  // Names without the path of `home`; `nameless` for a task without names.
   std::string names(const steps::Unit& unit, InstanceId home, const std::string& nameless) const {
     std::vector<std::string> all;
     for (const ValueId v : values(unit)) {
@@ -143,7 +143,7 @@ class Network {
     return all.empty() ? nameless : all.size() > most_names ? text + ", …" : text;
   }
 
-  // The innermost instance that has all of the task.
+  // The innermost instance that contains the whole task.
   InstanceId home_of(const steps::Unit& unit) const {
     std::optional<std::vector<InstanceId>> shared;  // outermost first
     for (const ValueId v : values(unit)) {
@@ -182,7 +182,7 @@ class Network {
   static Box host(const char* name) {
     return {.name = name, .rest = "", .clock = "", .instance = {}, .kind = BoxKind::host, .part_of = {}};
   }
-  // Rings of values without a name have numbers, which nobody knows.
+  // The label of a ring without a name has no number, because users do not know it.
   static std::string label(const Ring& ring) {
     const bool named = ring.name.find_first_not_of("0123456789") != std::string::npos;
     return (named ? ring.name + " : " : "") + ring.type + " ≤ " + std::to_string(ring.capacity);

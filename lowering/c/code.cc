@@ -1,4 +1,4 @@
-// Where a long line is broken: behind a comma or before an operator, at the last place that fits.
+// Breaks long lines after a comma or before an operator, at the last place that fits.
 #include "lowering/c/code.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t indent = 2, continued = 4, fewest = 40;
 
-// The last place, not within quotes, before which the text may go on in the next line; 0: none.
+// The last place outside quotes at which the line may be broken; 0: none.
 std::size_t break_before(std::string_view text, std::size_t most) {
   std::size_t found = 0, operation = 0, assigned = 0;
   bool quoted = false;
@@ -31,7 +31,7 @@ std::size_t break_before(std::string_view text, std::size_t most) {
   return best > 0 ? best : assigned;
 }
 
-// The text without what is said in comments and without fields of states, whose names are nobody else's: blanks.
+// The text with comments and with fields of states replaced by blanks. Fields cannot be confused with variables.
 std::string without_comments_and_fields(std::string text) {
   for (std::size_t at = 0; (at = text.find_first_of("/-", at)) != std::string::npos; ++at) {
     std::size_t end = at;
@@ -44,7 +44,7 @@ std::string without_comments_and_fields(std::string text) {
   return text;
 }
 
-// Behind the brackets of an element, if there are any.
+// The position after the index in brackets, if there is one.
 std::size_t behind_index(std::string_view text, std::size_t at) {
   std::size_t open = 0;
   for (; at < text.size() && (text[at] == '[' || open > 0); ++at) {
@@ -56,8 +56,8 @@ std::size_t behind_index(std::string_view text, std::size_t at) {
 
 struct Word {
   std::size_t count = 0;
-  std::size_t writes = 0;                         // it is declared or set, `T x[3];`, `x = …` or `x[i] += …`
-  std::size_t declared = std::string_view::npos;  // the blank in front, where it is first followed by ` =` or `[`
+  std::size_t writes = 0;                         // declarations and assignments: `T x[3];`, `x = …` or `x[i] += …`
+  std::size_t declared = std::string_view::npos;  // the blank before its first occurrence followed by ` =` or `[`
 };
 using Words = std::map<std::string_view, Word>;
 
@@ -85,7 +85,7 @@ Words words_of(std::string_view text) {
 
 }  // namespace
 
-// Characters that change how the rest is shown are written out: a reader sees the order that a compiler reads.
+// Escapes characters that change the display order, so that a reader sees the order that a compiler reads.
 std::string comment_of(const std::string& text) {
   std::string safe;
   for (const char c : readable(text)) {
@@ -100,7 +100,7 @@ void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) 
   for (bool again = true; again;) {
     const std::string text = without_comments_and_fields(text_.substr(from));
     const Words words = words_of(text);
-    std::map<std::size_t, std::size_t> unused;  // where each begins, and ends
+    std::map<std::size_t, std::size_t> unused;  // begin and end of each declaration
     for (const std::string& name : names) {
       const auto found = words.find(name);
       if (found == words.end() || found->second.count != 1) continue;
@@ -118,7 +118,7 @@ void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) 
 void Code::excuse_unread(std::size_t from, const std::vector<std::string>& names) {
   const std::string text = without_comments_and_fields(text_.substr(from));
   const Words words = words_of(text);
-  std::map<std::size_t, std::string> added;  // where, from the last place to the first
+  std::map<std::size_t, std::string> added;  // by position, from the last to the first
   for (const std::string& name : names) {
     const auto found = words.find(name);
     if (found == words.end() || found->second.writes != found->second.count) continue;

@@ -1,4 +1,4 @@
-// How expressions are put together.
+// Combines expressions.
 #include "lowering/c/expression.h"
 
 namespace rml::c99 {
@@ -13,7 +13,8 @@ Expression made(std::string text, Binding binding, std::initializer_list<const E
 
 Binding above(Binding b) { return b == Binding::name ? b : static_cast<Binding>(static_cast<int>(b) + 1); }
 
-// What may stand on the left side without parentheses: a chain of the same, and what compilers do not ask about.
+// The weakest operator that may be the left operand without parentheses: the same one, for chains, or one for which
+// compilers give no warning.
 Binding least_on_the_left(Binding b) {
   switch (b) {
     case Binding::sum:

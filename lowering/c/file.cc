@@ -1,4 +1,4 @@
-// Names of fields come first, so that no variable of a function hides them.
+// Names fields first, so that no variable of a function hides them.
 #include "lowering/c/file.h"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ std::string File::constant(loops::BufferId b) {
 
 std::size_t File::site(const loops::Program& of, std::uint32_t body, std::uint32_t site) {
   const steps::Program& part = body == UINT32_MAX ? *of.steps : *of.bodies[body];
-  constexpr std::size_t named_faults = 2;  // print_c.cc
+  constexpr std::size_t named_faults = 2;  // as in print_c.cc
   if (site >= part.sites.size()) return 0;
   const auto [at, added] = sites_.try_emplace({body, site}, messages_.size() + named_faults);
   if (added) {
@@ -100,7 +100,8 @@ std::size_t File::site(const loops::Program& of, std::uint32_t body, std::uint32
   return at->second;
 }
 
-// Variables get out of the way of a function. The ones that every function has stay, and it is called by a pointer.
+// Variables avoid the name of an external function. If every function has a variable of that name, the external
+// function is called through a pointer of another name.
 void File::name_externals() {
   const auto is_hidden = [](const std::string& symbol) {
     const auto has = [&](const auto& list) { return std::ranges::find(list, symbol) != list.end(); };
@@ -149,7 +150,7 @@ std::string File::equation(const Core& of, ValueId v) const {
       text += ' ';
   }
   const std::string head = value.name.empty() ? "" : value.name + " = ", tail = "  (" + place(value.span) + ")";
-  constexpr std::size_t around = 16;  // comment signs and what is indented
+  constexpr std::size_t around = 16;  // comment delimiters and indentation
   const std::size_t most = page_columns - std::min(page_columns / 2, around + head.size() + tail.size());
   if (text.size() > most) {
     std::size_t end = most;

@@ -1,6 +1,6 @@
-// The bodies, as semantics/operators/scalar.h defines the operations: integers wrap, which is computed without a sign;
-// the smallest integer by -1 is itself; a distance of a shift below 0 is one of many bits; floats become integers
-// toward zero, within their range, and no number becomes 0.
+// The bodies of helper functions, as semantics/operators/scalar.h defines the operations. Integers wrap around, which
+// is computed on unsigned types. The smallest integer divided by -1 is itself. A negative shift distance counts as one
+// beyond all bits. Floats are converted to integers by truncation and saturation, and NaN becomes 0.
 #include "lowering/c/helpers.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace {
 
 struct Template {
   const char* operation;
-  const char* of_signed;  // of integers; N: the dtype, T: its type, U: without a sign, of 32 bits at least, W: as wide
+  const char* of_signed;  // integers; N: the dtype, T: its type, U: unsigned with at least 32 bits, W: unsigned of the
+                          // same width
   const char* of_unsigned;
 };
 
@@ -52,7 +53,7 @@ constexpr std::array templates = {
              "  return (T)product;\n}"},
 };
 
-// The operations of floats that are functions here; F: the suffix of functions.
+// Operations of floats that need a function; F: the suffix of functions.
 constexpr std::array real_templates = {
     std::pair{"sign", "static T sign_N(T x) { return isnan(x) ? x : (T)((x > 0) - (x < 0)); }"},
     std::pair{"minimum", "static T minimum_N(T a, T b) { return a <= b || isnan(a) ? a : b; }"},
@@ -61,7 +62,7 @@ constexpr std::array real_templates = {
 
 bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
-// Words are replaced; BITSu, and N behind an underscore, wherever they stand.
+// Replaces whole words; BITSu, and N after an underscore, are replaced everywhere.
 std::string filled(const std::string& text, DType dtype) {
   const std::size_t width = byte_size(dtype);
   const std::string wide = width == sizeof(std::uint64_t) ? "uint64_t" : "uint32_t";
@@ -92,7 +93,7 @@ std::string filled(const std::string& text, DType dtype) {
   return result;
 }
 
-// From a float to an integer: both bounds are powers of two, or zero.
+// Converts a float to an integer. Both bounds are powers of two, or zero.
 std::string saturating(const std::string& symbol, DType to, DType from) {
   const std::string type = type_name(to), source = type_name(from), suffix = from == DType::f32 ? "f" : "";
   const std::size_t bits = 8 * byte_size(to);
@@ -132,7 +133,8 @@ constexpr const char* bf16_of_f32_text =
     "static uint16_t bf16_of_f32(float value) {\n  uint32_t bits;\n  memcpy(&bits, &value, sizeof bits);\n"
     "  if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)((bits >> 16) | 0x40u);\n"
     "  return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);\n}";
-// A double as a float whose last bit tells whether anything was lost: rounding that once more rounds the double.
+// Converts a double to a float by rounding to odd: the last bit tells whether digits were lost. Rounding the result
+// once more then gives the double, correctly rounded.
 constexpr const char* to_odd_text =
     "static float to_odd(double value) {\n  const float nearest = (float)value;\n  const double back = nearest;\n"
     "  uint32_t bits;\n  float odd;\n  memcpy(&bits, &nearest, sizeof bits);\n"

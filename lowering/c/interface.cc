@@ -1,4 +1,4 @@
-// What the printer asks of ports and of statements.
+// Queries of the printer about ports and statements.
 #include "lowering/c/interface.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Numbers in the fewest decimal digits that mean them: 0.1f, 2.5, INT32_MIN.
+// Prints numbers with the fewest decimal digits that read back exactly: 0.1f, 2.5, INT32_MIN.
 #include "lowering/c/literals.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Which names are taken: what C99 and the headers of a file declare, and the functions that operators are.
+// The names that are taken: those that C99 and a file's headers declare, and those of functions for operators.
 #include "lowering/c/names.h"
 
 #include <array>
@@ -25,7 +25,7 @@ constexpr std::array functions = {
     "printf", "malloc",      "free",   "calloc",   "realloc", "rand",      "random",     "select",  "signal",
     "time",   "clock"};
 
-// What is no letter separates, once.
+// A sequence of other characters becomes one separator.
 std::string identifier(std::string_view name) {
   std::string text;
   for (const char c : name) {
@@ -39,14 +39,14 @@ std::string identifier(std::string_view name) {
   return text[0] >= '0' && text[0] <= '9' ? "value_" + text : text;
 }
 
-// add_i32, draw_key: functions that may stand in front.
+// Names of helper functions, such as add_i32, draw_key.
 bool is_of_helpers(const std::string& name) {
   if (name.starts_with("draw_") || name == "philox" || name == "to_odd") return true;
   const std::size_t last = name.rfind('_');
   return last != std::string::npos && dtype_named(name.substr(last + 1)).has_value();
 }
 
-// `M_PI` becomes `M_PI_2_`: what a number alone makes of it is reserved as well.
+// `M_PI` becomes `M_PI_2_`, because a number alone could give another reserved name.
 std::string numbered(const std::string& base, unsigned k) {
   const std::string name = base + "_" + std::to_string(k);
   return is_reserved(name) ? name + "_" : name;

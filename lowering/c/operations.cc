@@ -1,5 +1,5 @@
-// Each operation of loops in C99: an operator where it means the same for the type, else a function of math.h or of
-// the helpers.
+// Spells each operation of loops in C99: by an operator if it has the same meaning for the type, otherwise by a
+// function of math.h or a helper function.
 #include "lowering/c/operations.h"
 
 #include <stdexcept>
@@ -10,7 +10,7 @@ namespace rml::c99 {
 
 namespace {
 
-// What C computes as the language does: floats, and integers without a sign that are not promoted.
+// True if C computes like the language: for floats, and for unsigned integers that are not promoted.
 bool plain(DType d) { return is_float(d) || d == DType::u32 || d == DType::u64; }
 
 Expression arithmetic(Helpers& helpers, const char* name, const char* sign, Binding binding, DType dtype,
@@ -19,8 +19,8 @@ Expression arithmetic(Helpers& helpers, const char* name, const char* sign, Bind
   return call(helpers.of(name, dtype), x);
 }
 
-// What is always so is nothing to ask, and compilers warn of it: that no number without a sign is below 0, and that a
-// number is itself, unless it is a float.
+// Comparisons with a known result are constants, because compilers warn of them: no unsigned number is below 0, and a
+// number equals itself, unless it is a float.
 Expression comparison(const char* sign, Binding binding, DType dtype, const std::vector<Expression>& x) {
   if (x[0].text == x[1].text && !is_float(dtype))
     return name_of(std::string(sign).find('=') != std::string::npos && sign[0] != '!' ? "true" : "false");

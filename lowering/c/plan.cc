@@ -1,7 +1,7 @@
-// Who names which buffer, and what follows from it.
+// Records which statements refer to each buffer, and derives the plan from that.
 //
-// Positions number the statements in the order in which they stand. What stands later happens later, but for rounds:
-// an alias does not reach into rounds unless nobody writes what it stands for.
+// Positions number the statements in the order of the text. A later statement runs later, except in rounds: an alias
+// does not reach into rounds, unless the buffer that it names is never written.
 #include "lowering/c/plan.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ bool Plan::in_function(BufferId b) const {
   return space == Space::value || space == Space::scratch;
 }
 
-// ---- who names what
+// ---- references
 
 void Plan::note(BufferId b, Reference r) {
   if (!b.valid()) return;
@@ -181,13 +181,13 @@ std::vector<const Reference*> Plan::of_root(BufferId b) const {
   return all;
 }
 
-// Behind `from`, and up to `to`.
+// Writes after `from`, up to and including `to`.
 bool Plan::written_between(BufferId b, std::size_t from, std::size_t to) const {
   return std::ranges::any_of(of_root(b),
                              [&](const Reference* r) { return r->writes && r->position > from && r->position <= to; });
 }
 
-// A value that is a copy of what stands still while it is looked at.
+// A value becomes an alias if it is a copy of a buffer that does not change before the value's last use.
 void Plan::find_sources(BufferId b) {
   const std::vector<Reference>& list = references_[b];
   if (std::ranges::count_if(list, [](const Reference& r) { return r.writes; }) != 1 || !list[0].copied_from.valid())
@@ -212,8 +212,8 @@ void Plan::find_sources(BufferId b) {
   members.insert(members.end(), members_[b].begin(), members_[b].end());
 }
 
-// `if first { v = start } else { v = cell }  …  if first { cell = v }`: where v is what is copied to the cell, it is
-// set on the same side of the same condition, and on the other one it is what the cell holds.
+// `if first { v = start } else { v = cell }  …  if first { cell = v }`: where v is copied to the cell, it is set on the
+// same side of the same condition. On the other side it is a copy of the cell.
 bool Plan::is_set_before(BufferId target, const Reference& copy, const Reference& write) const {
   const std::size_t n = copy.path.size();
   if (n < 2 || write.path.size() < n || write.path[n - 2].block != copy.path[n - 2].block) return false;
@@ -226,7 +226,7 @@ bool Plan::is_set_before(BufferId target, const Reference& copy, const Reference
   return same || (write.copied_from.valid() && root(write.copied_from) == root(target));
 }
 
-// Nobody else looks at the target from the first write of the value to the last time that the value is looked at.
+// No other statement uses the target between the first write and the last use of the value.
 bool Plan::may_lie_in(BufferId target, const Reference& copy, const std::vector<const Reference*>& all) const {
   const Place at = copy.path.back();
   std::size_t first = copy.position, last = copy.position;
@@ -245,7 +245,7 @@ bool Plan::may_lie_in(BufferId target, const Reference& copy, const std::vector<
   });
 }
 
-// A tensor that is copied to where it is kept may be computed there.
+// A tensor that is copied to its storage may be computed there.
 void Plan::find_targets(BufferId b) {
   if (fates_.contains(b) || is_scalar(program_.buffers[b.index])) return;
   const std::vector<const Reference*> all = of_root(b);
@@ -269,7 +269,7 @@ void Plan::find_writes() {
   for (auto& [b, positions] : writes_) std::ranges::sort(positions);
 }
 
-// The first write behind the position.
+// The first write after the position.
 std::size_t Plan::next_write(BufferId b, std::size_t position) const {
   const auto found = writes_.find(root(b));
   if (found == writes_.end()) return std::numeric_limits<std::size_t>::max();
@@ -277,12 +277,12 @@ std::size_t Plan::next_write(BufferId b, std::size_t position) const {
   return next == found->second.end() ? std::numeric_limits<std::size_t>::max() : *next;
 }
 
-// An expression moves to where its value is looked at: what it reads has to stand still up to there. What is inlined
-// into it has been looked at here, so what that reads has stood still so far.
+// An inlined expression moves to its use, so the buffers that it reads must not change until then. Expressions inlined
+// into it are used here, so the buffers that they read have not changed so far.
 bool Plan::is_inlined(BufferId b) {
   const std::vector<Reference>& list = references_[b];
   const loops::Buffer& buffer = program_.buffers[b.index];
-  if (members_.at(b).size() > 1) return false;  // what stands for it names a variable
+  if (members_.at(b).size() > 1) return false;  // its aliases need the name of a variable
   if (!is_scalar(buffer) || list.size() != 2 || !list[0].stores || list[1].writes || !list[1].alone) return false;
   if (list[0].path.back().block != list[1].path.back().block) return false;
   const Core& core = buffer.body == UINT32_MAX ? *program_.steps->core : *program_.bodies[buffer.body]->core;
@@ -338,7 +338,7 @@ bool can_stop(const loops::Nest& nest) {
                              [](const loops::Element& e) { return std::holds_alternative<loops::Check>(e); });
 }
 
-// The scalar that the statement defines, by an expression alone.
+// The scalar that the statement defines by an expression and nothing else.
 BufferId defined_by(const loops::Statement& s) {
   if (const auto* copy = std::get_if<loops::Copy>(&s)) return copy->to;
   const auto* nest = std::get_if<loops::Nest>(&s);
@@ -359,7 +359,7 @@ bool Plan::is_silent(const loops::Statement& s) const {
   return b.valid() && of(b).kind != Fate::local;
 }
 
-// What the block yields, if it does nothing else.
+// The scalar that the block defines, if it does nothing else.
 BufferId Plan::chosen_by(const loops::Block& block) const {
   if (block.statements.empty()) return {};
   for (std::size_t k = 0; k + 1 < block.statements.size(); ++k)

@@ -1,4 +1,4 @@
-// Copies, branches, rounds, calls and random draws, and what stops a step.
+// Prints copies, branches, rounds, calls, random draws, and statements that stop a step.
 #include "lowering/c/print_block.h"
 
 #include <functional>
@@ -82,7 +82,7 @@ void BlockWriter::emit(const loops::Copy& s) {
     code_.line("*" + scope_.outputs[to.index].present + " = 1;");
 }
 
-// What the two numbers of a draw are (runtime/kernels/random.cc).
+// The two parameters of a distribution (runtime/kernels/random.cc).
 std::pair<double, double> parameters_of(const core::Apply& apply, const std::string& symbol, const Shape& shape) {
   double given[2] = {0, 0};
   std::size_t attribute = 0, number = 0;
@@ -120,7 +120,7 @@ void BlockWriter::draw_orthogonal(const loops::Kernel& s, const std::string& fun
               RML_FAULT_NUMERIC, file_.site(file_.program, scope_.body, site), "0", "0");
 }
 
-// Scalars by value, all else by address; a Boolean is a byte there.
+// Scalars are passed by value, everything else by address; a Boolean is a byte there.
 void BlockWriter::emit(const loops::ExternalCall& s) {
   scope_.explain(s.of);
   const ExternalNode& node = file_.core(scope_.body).externals[s.external];
@@ -157,7 +157,7 @@ void BlockWriter::slice(const loops::Rounds::Slice& s, const std::string& round,
     code_.line("memcpy(" + (taken ? element + ", " + whole : whole + ", " + element) + ", " + bytes(s.element) + ");");
 }
 
-// Rounds in which nothing is to be done are none.
+// Prints nothing for rounds without statements.
 void BlockWriter::emit(const loops::Rounds& s) {
   const std::size_t begin = code_.size();
   scope_.explain(s.of);
@@ -194,7 +194,7 @@ Expression BlockWriter::condition_of(const loops::Branch& s, bool positive) {
   return where;
 }
 
-// What is computed where it is kept leaves nothing to be copied, and perhaps no side at all.
+// A value that is computed in its storage needs no copy, which may leave a side of the branch empty.
 void BlockWriter::emit(const loops::Branch& s) {
   if (const BufferId b = scope_.plan.choice(s); b.valid()) return choose(s, b);
   const bool swapped = s.then_block->statements.empty();
@@ -217,7 +217,7 @@ void BlockWriter::emit(const loops::Branch& s) {
   if (nothing && alone) code_.truncate(begin);
 }
 
-// One of two expressions.
+// Prints a choice between two expressions.
 void BlockWriter::choose(const loops::Branch& s, BufferId b) {
   const Expression condition = condition_of(s, true);
   const ValueId value = file_[b].value;

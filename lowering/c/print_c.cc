@@ -1,6 +1,6 @@
-// The parts of the two files, in their order.
+// Prints the parts of the two files in their order.
 //
-//   header    what a caller reads: ports, rules, NODE_state, functions
+//   header    for callers: ports, rules, NODE_state, functions
 //   source    messages, constants, helpers; NODE_reset and NODE_init; the cycle
 #include "lowering/c/print_c.h"
 
@@ -155,7 +155,7 @@ std::string Printer::header() const {
   return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
-// Zeros are there already.
+// Zeros are not stored again.
 void Printer::set_initial(Code& code, const steps::CellInfo& cell, const std::string& field) {
   if (!is_given(cell) || all_zero(cell.initial)) return;
   if (cell.shape.empty()) return code.line("state->" + field + " = " + literal(cell.initial, 0) + ";");

@@ -1,9 +1,9 @@
-// The elements of a body become one expression where each is looked at once:
+// Combines the elements of a body into one expression if each has one use:
 //
 //   t0 = load %3[i]  t1 = load %4[i]  t2 = mul f32 t0 t1  store %5[i] t2      y[i] = a[i] * b[i];
 //
-// An element that is looked at more often gets a variable, and so does what a store is about to overwrite, and part of
-// what would be too long for a line.
+// An element with several uses gets a variable. So does an element that a store is about to overwrite, and a part of an
+// expression that would be too long for a line.
 #include "lowering/c/print_nest.h"
 
 #include <algorithm>
@@ -33,8 +33,8 @@ class NestWriter {
   struct Item {
     Expression e;
     std::size_t uses = 0;
-    bool waits = false;   // its text is not in the file yet
-    bool within = false;  // an extremum, which is told as a whole
+    bool waits = false;   // its text has not been written yet
+    bool within = false;  // part of a minimum or maximum, which is printed as a whole
     const char* extremum = nullptr;
   };
 
@@ -92,7 +92,7 @@ const T* as(const loops::Nest& nest, std::uint32_t element) {
   return std::get_if<T>(&nest.body[element]);
 }
 
-// a <= b, of floats also where a is no number.
+// True for a <= b; for floats the condition must also hold if a is NaN.
 bool NestWriter::is_extremum_of(std::uint32_t condition, std::uint32_t a, std::uint32_t b) {
   const auto* either = as<loops::Operation>(nest_, condition);
   if (either == nullptr || items_[condition].uses != 1) return false;
@@ -110,7 +110,7 @@ bool NestWriter::is_extremum_of(std::uint32_t condition, std::uint32_t a, std::u
   return compares == condition ? is_integer(compared->dtype) : has_gradient(compared->dtype);
 }
 
-// select (le a b or isnan a) a b
+// Finds patterns select (le a b or isnan a) a b.
 void NestWriter::find_extrema() {
   for (std::uint32_t at = 0; at < nest_.body.size(); ++at) {
     const auto* select = as<loops::Operation>(nest_, at);
@@ -130,7 +130,7 @@ void NestWriter::find_extrema() {
   }
 }
 
-// 32 bits where they hold every index.
+// A 32-bit type if it holds every index.
 std::string NestWriter::index_type() const {
   double most = 0;
   const auto look = [&](const loops::Access& a) {
@@ -172,7 +172,7 @@ Expression NestWriter::take(std::uint32_t element) {
   return item.e;
 }
 
-// From here on the element is a variable.
+// Turns the element into a variable.
 void NestWriter::settle(std::uint32_t element) {
   Item& item = items_[element];
   item.e = name_of(scope_.temporary(dtypes_[element], item.e));
@@ -212,7 +212,7 @@ void NestWriter::set(std::uint32_t at, Expression e) {
       item.e.reads.empty() && item.e.binding >= Binding::sign && item.e.text.find_first_of("([") == std::string::npos;
   item.waits = !simple && item.uses > 0;
   if (!item.waits || item.uses == 1) return;
-  // What is stored next may be looked at where it is stored.
+  // If the next element is stored, later uses may read it from where it is stored.
   const auto* store = at + 1 < nest_.body.size() ? std::get_if<loops::Store>(&nest_.body[at + 1]) : nullptr;
   if (store != nullptr && store->element == at && scope_.plan.of(store->to.buffer).at_definition) return;
   settle(at);

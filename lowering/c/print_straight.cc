@@ -1,4 +1,4 @@
-// A cycle of a straight program is its block; many cycles are a loop over it.
+// Prints a cycle of a straight program as its block, and many cycles as a loop over it.
 #include "lowering/c/print_straight.h"
 
 #include <map>

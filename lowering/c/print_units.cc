@@ -1,9 +1,8 @@
-// A unit is three functions: whether an instant of it may run, that instant, and what follows the last instant of a
-// segment.
+// Prints a unit as three functions: whether an instant of it may run, that instant, and the end of a segment.
 //
 //   NODE_push: queue the inputs; for each unit in its order: while (unit_ready(state)) unit(state)
 //   unit:      take the operands; compute; of a segment: count the instant, and after the last one unit_segment
-//   NODE_pop:  as a unit whose operands are the rows
+//   NODE_pop:  like a unit whose operands are the rows
 #include "lowering/c/print_units.h"
 
 #include <algorithm>
@@ -69,8 +68,8 @@ class UnitsWriter {
   Queues queues_;
   const std::string rows_ready_ = file_.symbol("rows ready");
   std::vector<UnitNames> units_;
-  bool told_ = false;                                      // operands are what is handed out
-  std::vector<std::pair<BufferId, std::string>> carried_;  // local cells of the pass at hand
+  bool told_ = false;                                      // the operands are rows to hand out
+  std::vector<std::pair<BufferId, std::string>> carried_;  // local cells of the current sweep
 };
 
 UnitsWriter::UnitsWriter(File& file, Code& code)
@@ -92,7 +91,7 @@ UnitsWriter::UnitsWriter(File& file, Code& code)
   }
 }
 
-// The inputs that its operands are given in the cycle that brings them.
+// The inputs that the unit takes in the cycle that brings them.
 std::vector<QueueId> UnitsWriter::passed_to(const steps::Unit& unit) const {
   std::vector<QueueId> list;
   for (const steps::Operand& o : unit.operands)
@@ -111,7 +110,8 @@ std::string UnitsWriter::passed(const std::vector<QueueId>& list, bool with_type
   return text;
 }
 
-// All of them; where there is a scope, as variables, else looked at in their queues. Empty: it holds.
+// A conjunction of all conditions. With a scope they are variables, otherwise they are read from their queues. Empty if
+// it always holds.
 std::string UnitsWriter::condition(const Conditions& conditions, const Operands& operands, Scope* scope) const {
   std::string text;
   for (const auto& [value, positive] : conditions) {
@@ -127,7 +127,7 @@ std::string UnitsWriter::condition(const Conditions& conditions, const Operands&
   return text;
 }
 
-// Statements that return whether all is there.
+// Statements that return whether all operands have arrived.
 std::string UnitsWriter::ready(const Operands& operands) const {
   std::string text;
   for (const steps::Operand& o : operands.list) {
@@ -174,7 +174,7 @@ std::vector<BufferId> UnitsWriter::given(const Operands& operands, bool belated)
   return list;
 }
 
-// Of a scalar a variable; of a tensor where it lies.
+// Takes a scalar as a variable, and a tensor in place.
 void UnitsWriter::take_one(Scope& scope, const steps::Operand& o, BufferId b, const std::string& when,
                            const std::string& needed) {
   const loops::Buffer& buffer = file_[b];
@@ -249,7 +249,7 @@ void UnitsWriter::run_segment(std::size_t u) {
   code_.close();
 }
 
-// What is done with the instant before, now that its last operands are here.
+// Completes the previous instant, because its last operands have arrived.
 void UnitsWriter::before(std::size_t u) {
   const steps::Unit& unit = steps_.units[u];
   const loops::Unit& loops = file_.program.units[u];
@@ -305,7 +305,7 @@ void UnitsWriter::print_instant(std::size_t u) {
   code_.close();
 }
 
-// The instants in their order, or from the last one to the first.
+// Visits the instants in order, or in reverse.
 void UnitsWriter::print_pass(std::size_t u, const loops::Pass& pass) {
   const auto block = [&](const loops::Block& b, const std::string& position, const std::string& loop) {
     if (b.statements.empty()) return;

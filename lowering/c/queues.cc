@@ -1,4 +1,4 @@
-// What is pushed, and what that may overwrite.
+// Prints how elements are pushed, and checks that a push does not overwrite elements that are still needed.
 #include "lowering/c/queues.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where a buffer's elements are in C: a variable, a parameter, a field of the state, a table of constants.
+// Finds the elements of a buffer in C: a variable, a parameter, a field of the state, a table of constants.
 #include "lowering/c/scope.h"
 
 #include <array>
@@ -35,7 +35,7 @@ void Scope::keep_in_state(BufferId b) {
 Scope::Scope(File& f, const Plan& p, Code& c, Names n)
     : file(f), plan(p), code(c), names_(std::move(n)), begin_(c.size()) {}
 
-// Of `x fby y`, and of what it is made of: a choice between the first value and a memory.
+// The name of a memory `x fby y`, and of a choice between the first value and a memory, which it becomes.
 std::string Scope::memory_name(const Core& core, ValueId v) const {
   if (const auto* merge = std::get_if<core::Merge>(&core[v].rhs)) v = merge->on_false;
   if (const auto* when = std::get_if<core::When>(&core[v].rhs)) v = when->operand;
@@ -45,7 +45,7 @@ std::string Scope::memory_name(const Core& core, ValueId v) const {
   return "";
 }
 
-// The user's name, or that of the operator.
+// The user's name, or the name of the operator.
 std::string Scope::wanted_name(BufferId b) const {
   const loops::Buffer& buffer = file[b];
   if (!buffer.value.valid()) return buffer.space == Space::scratch ? "part" : "value";
@@ -168,7 +168,8 @@ void Scope::define(BufferId b, const Expression& e) {
   const bool declares = own && (fate.kind == Fate::inlined || fate.at_definition) && declared_.insert(b).second;
   const bool constant = fate.kind == Fate::inlined || fate.constant;
   const std::string head = declares ? (constant ? "const " : "") + type_name(buffer.dtype) + " " : "";
-  if (!declares && place(b, "") == e.text) return;  // a state that a round hands on, of which compilers warn
+  if (!declares && place(b, "") == e.text)
+    return;  // a state that a round passes on unchanged; compilers warn of self-assignment
   code.line(head + place(b, "") + " = " + e.text + ";");
   if (declares && constant) constants_.push_back(place(b, ""));
 }
@@ -190,7 +191,7 @@ void Scope::declare(Place at) {
       code.line(type + " " + name + "[" + std::to_string(std::max<std::int64_t>(count_of(buffer.shape), 1)) + "]" +
                 (file.steps.straight && !plan.of(b).conditional
                      ? ";"
-                     : " = {0};"));  // it may be moved on where nobody computes it
+                     : " = {0};"));  // a memory may take it where it is not computed
     const bool named = buffer.shape.empty() || (plan.is_read(b) && count_of(buffer.shape) > 0);
     if (!named) code.line("(void)" + name + ";");
   }

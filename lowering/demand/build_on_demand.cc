@@ -1,4 +1,4 @@
-// Equations, bodies, roots, and what is said where a run ends.
+// Builds the equations, their bodies, the roots, and the messages for the end of a run.
 #include <algorithm>
 #include <map>
 
@@ -40,9 +40,10 @@ class Builder {
   }
 
  private:
-  // ---- which values are subjects ----
+  // ---- which values have equations of their own ----
 
-  // Those that something needs; what one other value alone needs, together with all its other operands, is part of it.
+  // Needed values have equations of their own. A value that only one other value needs, together with all other
+  // operands of that one, becomes part of it.
   void find_asked() {
     std::vector<ValueId> roots = results(core_);
     for (const ValueId v : failing(core_)) roots.push_back(v);
@@ -51,7 +52,7 @@ class Builder {
     part_.assign(core_.values.size(), false);
     std::vector<bool> seen_alone = conditions(core_);
     for (const ValueId root : roots) seen_alone[root.index] = true;
-    std::vector<std::uint32_t> depth(core_.values.size(), 0);  // of what is computed in one body
+    std::vector<std::uint32_t> depth(core_.values.size(), 0);  // depth of the values computed in one body
     constexpr std::uint32_t deepest = 200;
     for (std::size_t i = 0; i < core_.values.size(); ++i) {
       for_each_operand(core_.values[i].rhs, [&](ValueId o) {
@@ -61,7 +62,7 @@ class Builder {
     }
   }
 
-  // By a user that comes after it: on a cycle within an instant one does not.
+  // True if its only use comes later in the order; within a zero-delay cycle no use does.
   bool part_of_one(ValueId v) const {
     std::size_t users = 0;
     for (const ValueId u : uses_.of(v)) {
@@ -98,14 +99,14 @@ class Builder {
   ValueId copy_equation(Core& into, ValueId v, std::map<ValueId, ValueId>& copies, steps::DemandBody& body);
   static ValueId add(Core& into, Value value);
 
-  // ---- what is said ----
+  // ---- messages ----
 
   std::uint32_t site(Span span, std::string message) {
     program_.sites.push_back({span, std::move(message)});
     return static_cast<std::uint32_t>(program_.sites.size() - 1);
   }
 
-  // `not c` that is to be false is c that is to be true.
+  // The message about a cut. If a negation `not c` should be false, it says that c should be true.
   std::uint32_t cut(ValueId condition, bool positive) {
     while (const auto* negation = apply_of(core_, condition, "logical_not"))
       condition = negation->operands[0], positive = !positive;
@@ -147,7 +148,7 @@ class Builder {
   std::map<std::pair<ValueId, bool>, std::uint32_t> cuts_;
 };
 
-// Under the names by which states know them.
+// Lists the parts of the state by the names under which saved states have them.
 void Builder::add_origins() {
   const std::map<ValueId, std::string> memories = memory_names(core_);
   std::set<std::string> taken;
@@ -176,7 +177,7 @@ ValueId Builder::add(Core& into, Value value) {
   return ValueId{into.values.size() - 1};
 }
 
-// In a body v is an input, a constant, or an equation whose operands are there.
+// In a body v is an input, a constant, or an equation whose operands are copied as well.
 ValueId Builder::copy(Core& into, ValueId v, std::map<ValueId, ValueId>& copies, steps::DemandBody& body) {
   if (const auto known = copies.find(v); known != copies.end()) return known->second;
   if (core_.is_const(v) || part_[v.index]) return copies[v] = copy_equation(into, v, copies, body);

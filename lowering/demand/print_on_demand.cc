@@ -1,4 +1,4 @@
-// Equations in the order of their numbers.
+// Prints equations in the order of their numbers.
 #include "lowering/demand/on_demand.h"
 #include "semantics/core/core_text.h"
 

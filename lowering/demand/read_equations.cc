@@ -1,4 +1,4 @@
-// Body after body, as build_on_demand has them.
+// Reads the bodies in the order in which build_on_demand makes them.
 #include "lowering/demand/read_equations.h"
 
 namespace rml {

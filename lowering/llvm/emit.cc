@@ -1,4 +1,4 @@
-// From Steps to an optimised module: the back end on one page.
+// The back end in overview: from Steps to an optimised module.
 #include "lowering/llvm/emit.h"
 
 #include <llvm/IR/DiagnosticHandler.h>
@@ -18,12 +18,12 @@ namespace rml {
 
 namespace {
 
-// What LLVM remarks about loops that it was told how to vectorise (elements/sums.cc) is for nobody.
+// Suppresses LLVM's remarks about loops with prescribed vectorisation (elements/sums.cc).
 struct ErrorsOnly final : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& said) override { return said.getSeverity() != llvm::DS_Error; }
 };
 
-// A program is asked for them because of keys.
+// Lanes in a program (rather than a library) are requested because of keys.
 void require_lanes(const codegen::Emission& module, bool table) {
   const steps::Program& program = module.program;
   if (!program.straight || program.on_demand != nullptr)

@@ -1,4 +1,4 @@
-// Loops as text: buffers, then statements.
+// Writes loops as text: buffers, then statements.
 #include "lowering/loops/loops_text.h"
 
 #include <utility>
@@ -48,7 +48,7 @@ class LoopsText {
     f(u.commit);
   }
 
-  // Which call each body is of, those within others behind them.
+  // Lists the call of each body; bodies inside other bodies follow them.
   void bodies(const Block& block) {
     for (const Statement& s : block.statements) {
       if (const auto* branch = std::get_if<Branch>(&s)) bodies(*branch->then_block), bodies(*branch->else_block);
@@ -238,8 +238,8 @@ class LoopsText {
   }
 
   const Program& p_;
-  std::vector<std::uint32_t> scratch_;  // by buffer: its number
-  std::uint32_t body_ = UINT32_MAX;     // whose statements are written
+  std::vector<std::uint32_t> scratch_;  // by buffer: its number among scratch
+  std::uint32_t body_ = UINT32_MAX;     // the body whose statements are written
   std::string text_;
 };
 

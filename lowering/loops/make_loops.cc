@@ -1,9 +1,9 @@
-// Statement after statement; what each computes is written by write_values.h.
+// Lowers statement by statement; write_values.h writes the computation of each value.
 //
-//   %1 := input; cell 0 := %2      a value lies where the caller gave it; copies between buffers
+//   %1 := input; cell 0 := %2      a value stays in the caller's buffer; copies between buffers
 //   %5 := call 0 (%3, %4)          the rounds of an iteration: its body's statements, over buffers of their own
 //
-// What a round hands on to the next lies in a buffer, which the round's end sets:
+// A value that one round passes to the next is in a buffer, which is set at the end of the round:
 //
 //   before: state := operand   each round: element := sequence[i]; …; out := …; stacked[i] := out; state := next
 #include "lowering/loops/make_loops.h"
@@ -29,7 +29,7 @@ class BlockWriter {
     return to;
   }
 
-  // What the cell begins with, to the buffer.
+  // Copies the initial value of the cell to the buffer.
   void initial(CellId c, BufferId buffer, Block& to) {
     const Tensor& given = scope_.steps().cells[c.index].initial;
     const DType dtype = scope_[buffer].dtype;
@@ -47,8 +47,8 @@ class BlockWriter {
     const ValueId v = s.value;
     if (scope_.in_loops(v)) return;
     std::visit(Overloaded{[&](const core::Apply&) { write_value(scope_, v, to); },
-                          [&](const core::Call& c) { call(v, c, to); }, [](const core::Const&) {},  // there already
-                          [](const core::Result&) {},                                               // of a call
+                          [&](const core::Call& c) { call(v, c, to); }, [](const core::Const&) {},  // has a buffer
+                          [](const core::Result&) {},                                               // by its call
                           [&](const core::Input&) { not_computed(v); }, [&](const core::When&) { not_computed(v); },
                           [&](const core::Merge&) { not_computed(v); }, [&](const core::Fby&) { not_computed(v); },
                           [&](const core::Post&) { not_computed(v); }},
@@ -151,7 +151,7 @@ class BlockWriter {
     return all;
   }
 
-  // The cells of a body: it has no memory, but constants may lie in them.
+  // Initialises the cells of a body. It has no memory, but its cells may hold constants.
   void keep(Block& to) {
     for (std::size_t k = 0; k < scope_.steps().cells.size(); ++k) {
       const steps::CellInfo& cell = scope_.steps().cells[k];
@@ -166,7 +166,7 @@ class BlockWriter {
   std::vector<Refusal>& refused_;
 };
 
-// Local cells that a pass looks at or sets.
+// Local cells that a sweep reads or sets.
 std::set<CellId> local_cells(const steps::Program& p, const steps::Pass& pass) {
   std::set<CellId> all;
   const auto note = [&](CellId c) {

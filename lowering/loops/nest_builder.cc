@@ -1,8 +1,8 @@
-// Elements, and bodies of scalar operations spelled as elements.
+// Adds elements to a nest, and spells the bodies of scalar operations as elements.
 //
-// Bodies are those that code is made of everywhere (semantics/operators/spelling.h). What they do not say, but
-// semantics/operators/scalar.h does, is said here: that integers are divided by no zero, and that halves are compared
-// as f32.
+// The bodies are the same as in all other code (semantics/operators/spelling.h). Two rules of
+// semantics/operators/scalar.h are not part of the bodies and are added here: integer division by zero is checked, and
+// 16-bit floats are compared as f32.
 #include "lowering/loops/nest_builder.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ namespace {
 class Elements final : public scalar::Spelling {
  public:
   using Term = scalar::Term;
-  // For v, whose operands are of this dtype.
+  // For the body of v, whose operands have this dtype.
   Elements(NestBuilder& nest, DType dtype, ValueId v) : nest_(nest), dtype_(dtype), value_(v) {}
 
   Term term(std::uint32_t element) { return {*this, &elements_.emplace_back(element)}; }
@@ -186,7 +186,7 @@ std::vector<Access*> accesses(Nest& nest) {
   return all;
 }
 
-// Whether the axis and the one behind it are one.
+// True if the axis and the next one can be merged.
 bool are_one(const Nest& nest, const std::vector<Access*>& all, std::size_t axis) {
   if (nest.axes[axis].role != nest.axes[axis + 1].role) return false;
   for (const Element& e : nest.body) {

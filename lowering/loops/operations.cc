@@ -1,5 +1,4 @@
-// The table of operations. Whatever else the rows of operators name is spelled by these
-// (semantics/operators/spelling.h).
+// The table of operations on elements. All other operators are spelled by these (semantics/operators/spelling.h).
 #include "lowering/loops/operations.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// Reads what loops_text writes.
+// Reads the text that loops_text writes.
 //
-// The first part is the form of the steps. What stands behind it speaks of buffers, which are listed, and of elements
-// of the nest at hand, by number; whether all of it fits together is said by verify, in the end.
+// The first part is the steps. The rest refers to listed buffers and, by number, to elements of the current nest. At
+// the end verify checks that everything fits together.
 #include <array>
 #include <charconv>
 #include <map>
@@ -18,7 +18,7 @@ namespace rml::loops {
 namespace {
 
 constexpr std::uint32_t of_program = UINT32_MAX;
-constexpr std::size_t deepest = 2000;  // blocks within each other
+constexpr std::size_t deepest = 2000;  // nested blocks
 constexpr std::size_t most_axes = 64;
 
 class LoopsReader : FormReader {
@@ -28,7 +28,7 @@ class LoopsReader : FormReader {
     speak_of(p_.steps->core);
   }
 
-  // From the line after the current one.
+  // Reads from the line after the current one.
   std::optional<Program> read() {
     while (lines_.next())
       if (!table_line() && !unit_line()) lines_.fail_expecting("a line of loops");
@@ -78,14 +78,14 @@ class LoopsReader : FormReader {
   }
 
   const steps::Program& steps_of(std::uint32_t body) const { return body == of_program ? *p_.steps : *p_.bodies[body]; }
-  // `0:`, of body 0; nothing: of the program.
+  // Reads `0:`, which means body 0; without it: the program.
   std::uint32_t scope() {
     if (lines_.peek() < '0' || lines_.peek() > '9') return of_program;
     const std::uint32_t body = index("body", p_.bodies.size());
     lines_.expect(":");
     return lines_.ok() ? body : of_program;
   }
-  // Speaks of that body's core meanwhile.
+  // Calls f while ids refer to that body's core.
   template <class F>
   void within(std::uint32_t body, const F& f) {
     const std::shared_ptr<const Core> outer = shared_core();
@@ -93,7 +93,7 @@ class LoopsReader : FormReader {
     f();
     speak_of(outer);
   }
-  // Of the core at hand.
+  // A value of the current core.
   ValueId scoped_value() {
     if (scope() != body_) lines_.fail("this is a value of somewhere else");
     return value();
@@ -195,7 +195,7 @@ class LoopsReader : FormReader {
     if (!into.statements.empty()) lines_.fail("this block is there already");
     if (statements(into)) lines_.fail("`else` belongs to an `if`");
   }
-  // The lines up to `end`; whether it is `else`.
+  // Reads lines up to `end`, or `else`; returns true for `else`.
   bool statements(Block& into) {
     if (++depth_ > deepest) lines_.fail("more than " + std::to_string(deepest) + " blocks within each other");
     while (lines_.next()) {
@@ -354,7 +354,7 @@ class LoopsReader : FormReader {
     if (!numbered(word, 't', n)) lines_.fail("expected an element, `t0` say");
     return n;
   }
-  // `t12`: 12.
+  // For example `t12`: n becomes 12.
   static bool numbered(const std::string& word, char letter, std::uint32_t& n) {
     if (word.empty() || word[0] != letter) return false;
     const char* const end = word.data() + word.size();
@@ -467,8 +467,8 @@ class LoopsReader : FormReader {
 
   Program p_;
   std::map<Key, BufferId> places_;
-  std::uint32_t body_ = of_program;  // whose statements are read
-  std::size_t axes_ = 0;             // of the nest at hand
+  std::uint32_t body_ = of_program;  // the body whose statements are read
+  std::size_t axes_ = 0;             // of the current nest
   std::size_t depth_ = 0, uniform_bytes_ = 0;
 };
 
@@ -483,7 +483,8 @@ std::optional<Program> read_loops(std::string_view text, TextFault& fault) {
   if (!head.ok()) return std::nullopt;
   const std::size_t end = text.find(separator);
   std::string steps(text.substr(0, end == std::string_view::npos ? end : end + 1));
-  steps.replace(steps.find("loops"), separator.size() - 2, "steps");  // as long: places stay what they are
+  steps.replace(steps.find("loops"), separator.size() - 2,
+                "steps");  // a word of the same length, so that positions stay the same
   std::optional<steps::Program> of = read_steps(steps, fault);
   if (!of) return std::nullopt;
   if (end == std::string_view::npos) {

@@ -1,4 +1,4 @@
-// Buffers, each made when it is first asked for.
+// Creates buffers, each at its first request.
 #include "lowering/loops/scope.h"
 
 #include "lowering/steps/index_map.h"

@@ -1,9 +1,9 @@
-// What holds of a program of loops: buffers are those of its steps, statements fit their buffers, and elements are
-// written before somebody looks at them.
+// Verifies a program of loops: buffers match the steps, statements fit their buffers, and elements are written before
+// they are read.
 //
-// A value of an instant is there once a statement before has written it, on whichever branch: steps say under which
-// conditions. So is scratch. Cells and arrays were written at other instants. What nothing writes may be looked at on a
-// branch: steps have such looks where a condition never holds.
+// A value or scratch counts as written once an earlier statement of the instant has written it, on any branch; the
+// verifier of steps checks under which conditions. Cells and arrays were written at other instants. A branch may read a
+// buffer that no statement writes, because steps contain such reads under conditions that never hold.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -113,7 +113,7 @@ class Verifier {
     at_once({&u.commit}, {});
   }
 
-  // What its statements write, on whichever branch.
+  // Notes the buffers that the block's statements write, on any branch.
   void note_writes(const Block& b) {
     const auto note = [&](BufferId to) { sometime_.insert(to); };
     for (const Statement& s : b.statements)
@@ -158,7 +158,7 @@ class Verifier {
     written_.insert(b);
     checked_.forget(b);
   }
-  // Whole, by something else than a nest.
+  // Notes that a statement other than a nest writes the whole buffer.
   void fill(BufferId b, bool may_be_output = false) {
     if (!known(b)) return;
     const Space space = at(b).space;
@@ -289,10 +289,10 @@ class Verifier {
   void statement(const MarkLast& s) { truth(s.condition); }
 
   const Program& p_;
-  std::set<BufferId> written_, sometime_;  // so far; somewhere in the statements of this instant
-  std::size_t branches_ = 0;               // around the statement
+  std::set<BufferId> written_, sometime_;  // written so far; written by any statement of this instant
+  std::size_t branches_ = 0;               // branches around the statement
   CheckedIndices checked_;
-  std::uint32_t body_ = UINT32_MAX;  // whose statements they are
+  std::uint32_t body_ = UINT32_MAX;  // the body whose statements are checked
   ValueId of_;
   std::string violation_;
 };

@@ -1,8 +1,8 @@
-// Element by element, then access by access.
+// Checks a nest element by element, then access by access.
 //
-// Which elements of its buffer an access reaches follows from its steps: along each axis the index is least or most at
-// an end. Two rounds write different elements if the steps, from the smallest on, are each larger than all that the
-// smaller ones add up to:
+// The steps of an access determine which elements of its buffer it reaches: along each axis, the index is least or
+// greatest at one of the ends. Two rounds write different elements if, from the smallest step on, each step is larger
+// than the sum of all distances that the smaller steps can cover:
 //
 //   store %5[12*i + 4*j + k], i:2 j:3 k:4      1 * 3 < 4,  1 * 3 + 4 * 2 < 12
 #include "lowering/loops/verify_nest.h"
@@ -19,7 +19,7 @@ namespace rml::loops {
 
 namespace {
 
-// What a check that is passed says of an index: 0 <= element < bound, of an i64.
+// The result of a passed check on an index: 0 <= element < bound, for an i64.
 struct Range {
   std::uint32_t element;
   std::int64_t bound;
@@ -38,7 +38,7 @@ std::optional<std::int64_t> number_at(const Nest& nest, std::uint32_t e) {
   if (n == nullptr || n->value.dtype() != DType::i64) return std::nullopt;
   return *n->value.as<std::int64_t>();
 }
-// The check is of `x < 0 or x >= bound`.
+// The range, if the check is for `x < 0 or x >= bound`.
 std::optional<Range> found_in_range(const Nest& nest, std::size_t check) {
   const auto* c = std::get_if<Check>(&nest.body[check]);
   const Operation* either = c == nullptr ? nullptr : operation_at(nest, c->bad, ScalarOp::logical_or, DType::boolean);
@@ -147,7 +147,7 @@ class NestVerifier {
       fail(here() + " writes what it may not");
   }
 
-  // The least bound that a check in front of this element has for it; -1: none has.
+  // The least bound from the checks before this element; -1 if there is none.
   std::int64_t bound_of(std::uint32_t e) const {
     std::int64_t least = checked_.bound(p_, nest_, e);
     for (std::size_t k = 0; k < at_; ++k) {
@@ -168,7 +168,7 @@ class NestVerifier {
       if (!violation_.empty()) return;
       const std::int64_t bound = bound_of(e);
       if (bound < 0 || step < 0) return fail(here() + ": an index that was not checked");
-      if (bound == 0) return;  // nothing is below 0: the run has stopped
+      if (bound == 0) return;  // the check always fails, so the run has stopped
       most += step * (bound - 1);
     }
     if (least < 0 || most >= elements(p_.buffers[a.buffer.index].shape))
@@ -198,7 +198,7 @@ class NestVerifier {
     return std::ranges::all_of(nest_.axes, [](const Axis& a) { return a.role == Role::sum; });
   }
 
-  // Rounds that differ along an axis that is `each` write different elements.
+  // True if rounds that differ along an axis that is `each` write different elements.
   bool apart(const Access& a) const {
     std::vector<std::size_t> axes;
     for (std::size_t k = 0; k < a.steps.size(); ++k) {
@@ -209,7 +209,7 @@ class NestVerifier {
     const auto size = [&](std::size_t k) { return a.steps[k] < 0 ? -a.steps[k] : a.steps[k]; };
     std::ranges::sort(axes, {}, size);
     std::int64_t reach = 0;
-    bool only_sums = true;  // so far: what they reach is one place after the other
+    bool only_sums = true;  // rounds of sums run in order, so they may reach the same element
     for (const std::size_t k : axes) {
       only_sums = only_sums && nest_.axes[k].role == Role::sum;
       if (!only_sums && size(k) <= reach) return false;
@@ -227,7 +227,8 @@ class NestVerifier {
   std::string violation_;
 };
 
-// What computes the element, as text, and the buffers that it looks at; empty: something that no check is kept of.
+// The computation of the element as text, and the buffers that it reads; empty if it contains something for which no
+// checks are recorded.
 std::string expression(const Nest& nest, std::uint32_t e, std::set<BufferId>& of) {
   if (e >= nest.body.size()) return {};
   if (const auto* convert = std::get_if<Convert>(&nest.body[e])) {

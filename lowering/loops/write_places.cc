@@ -1,11 +1,11 @@
-// Operators whose places are found while running: gathers, scatters, slices; and running sums along an axis.
+// Operators with places that are computed at run time: gathers, scatters, slices; and running sums along an axis.
 //
-// They do what the kernels of the runtime do (runtime/kernels/gather.cc, ordering.cc), in their order. An index counts
-// from the end where it is negative, and is checked by each round that uses it:
+// They follow the kernels of the runtime (runtime/kernels/gather.cc, ordering.cc), including the order. A negative
+// index counts from the end. Each round that uses an index checks it:
 //
 //   y = take(x, i)     nest i:2 j:3 { t = load i[j]  at = t < 0 ? t + extent : t  check at  y[…] = x[… + at] }
 //
-// What scatters is done in the order of the loops, as places may be the same.
+// Scatters run in the order of the loops, because places may coincide.
 #include <algorithm>
 #include <utility>
 
@@ -18,7 +18,7 @@ namespace rml::loops {
 
 namespace {
 
-// 0 <= index < extent, or the run stops, and is told of `written`.
+// Checks 0 <= index < extent; otherwise the run stops with a message that shows `written`.
 void check_below(NestBuilder& nest, ValueId v, std::uint32_t index, std::uint32_t written, std::int64_t extent) {
   const std::uint32_t zero = nest.number(DType::i64, 0), bound = nest.number(Tensor::scalar(DType::i64, extent));
   const std::uint32_t below = nest.operation(ScalarOp::lt, {index, zero}),
@@ -27,7 +27,7 @@ void check_below(NestBuilder& nest, ValueId v, std::uint32_t index, std::uint32_
       {nest.operation(ScalarOp::logical_or, {below, above}), RML_FAULT_INDEX, nest.scope().site(v), written, bound});
 }
 
-// The index there, counted from 0 and checked.
+// Loads an index, counts it from 0 and checks it.
 std::uint32_t read_index(NestBuilder& nest, ValueId v, Access from, std::int64_t extent) {
   const std::uint32_t written = nest.convert(DType::i64, nest.load(std::move(from)));
   const std::uint32_t negative = nest.operation(ScalarOp::lt, {written, nest.number(DType::i64, 0)});
@@ -38,22 +38,22 @@ std::uint32_t read_index(NestBuilder& nest, ValueId v, Access from, std::int64_t
   return index;
 }
 
-// Places that index tensors name: loops over the shape of what is gathered or scattered, and for each index its place
-// in the index tensor and its axis in `whole`.
+// Places given by tensors of indices: loops over the shape of the gathered or scattered elements and, for each index,
+// its place in the tensor of indices and its axis in `whole`.
 struct Places {
   Shape loops;
   struct Index {
     std::int64_t start = 0;
     Strides strides;      // in the tensor of indices
-    std::int64_t extent;  // of the axis in the whole
-    std::int64_t step;    // along it
+    std::int64_t extent;  // of the axis in `whole`
+    std::int64_t step;    // along the axis
   };
   std::vector<Index> indices;
-  Strides whole;          // the rest of the place
-  std::size_t block = 0;  // so many of the last loops are within what one index stands for
+  Strides whole;          // strides of the other axes in `whole`
+  std::size_t block = 0;  // number of last loops over the elements that share an index
 };
 
-// Along one axis, or of all elements in row-major order.
+// Lines along one axis, or one line of all elements in row-major order.
 struct Lines {
   std::int64_t before = 1, extent = 1, after = 1;
   Lines(const Shape& shape, const Attribute& axis) {
@@ -76,7 +76,7 @@ Places element_places(const Shape& whole, const Shape& indices, const Shape& res
   return {result, {{0, broadcast_strides(indices, result), whole[along], step}}, strides, 0};
 }
 
-// Index tuples on the last axis, behind batches that both have.
+// Tuples of indices on the last axis, after batch dimensions that both tensors have.
 Places tuple_places(const Shape& whole, const Shape& indices, const Attribute& batch_dims) {
   const auto batches = static_cast<std::size_t>(batch_dims.integers[0]);
   const auto length = static_cast<std::size_t>(indices.back());
@@ -106,7 +106,7 @@ Access place(NestBuilder& nest, ValueId v, const Places& p, BufferId whole, Buff
   return at;
 }
 
-// What is gathered has no elements: indices are checked all the same, wherever there is a round for them.
+// If no elements are gathered, the indices are checked all the same, wherever there is a round for them.
 void check_only(Scope& s, ValueId v, const Places& p, BufferId indices, Block& to) {
   Shape loops = p.loops;
   std::fill(loops.end() - static_cast<std::ptrdiff_t>(p.block), loops.end(), 1);
@@ -126,7 +126,7 @@ void gather(Scope& s, ValueId v, const Places& p, Block& to) {
   to.statements.emplace_back(nest.finish());
 }
 
-// Of v, which holds what the updates go to. `reduction` is the attribute of that name.
+// Scatters into v, which already holds the original elements. `reduction` is the attribute of that name.
 void scatter(Scope& s, ValueId v, const Places& p, ValueId updates, ValueId index, const std::string& reduction,
              Block& to) {
   const BufferId from = in_memory(s, updates, to), indices = in_memory(s, index, to);
@@ -198,7 +198,7 @@ void write_scatter_nd(Scope& s, ValueId v, Block& to) {
           a.attributes[1].text, to);
 }
 
-// ---- slices whose start is found while running
+// ---- slices with a start that is computed at run time
 
 std::uint32_t read_start(NestBuilder& nest, BufferId starts, std::size_t k) {
   return nest.convert(DType::i64, nest.load(nest.at(starts, static_cast<std::int64_t>(k), Strides(8, 0))));
@@ -237,7 +237,7 @@ void write_dynamic_update_slice(Scope& s, ValueId v, Block& to) {
   write_dynamic_part(s, v, shape_of(s, v), shape_of(s, a.operands[1]), a.operands[2], updates, true, to);
 }
 
-// ---- running sums and products: what there is so far lies beside the result
+// ---- running sums and products, with the current sum in a buffer of its own
 
 void write_running(Scope& s, ValueId v, ScalarOp op, Block& to) {
   const core::Apply& a = apply(s, v);

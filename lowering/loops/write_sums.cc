@@ -1,8 +1,8 @@
 // Operators that combine elements: reductions, places of extrema, products.
 //
-// Elements that go into one result are combined in the order of the loops, as the reference engine combines them: those
-// of a reduction in row-major order, those of a product in increasing order of the inner index. A result begins as what
-// leaves its first element as it is, to the bit (-0.0 for sums of floats, an infinity for extrema):
+// The elements of one result are combined in the order of the loops, which is that of the reference engine: row-major
+// for a reduction, increasing inner index for a product. A result begins as the neutral element, which leaves the first
+// element unchanged to the bit (-0.0 for sums of floats, an infinity for extrema):
 //
 //   s = sum(x, 1)      nest i:2 { store s[i] -0 }      nest i:2 j:3 { t0 = load x[3*i + j]  sum s[i] add t0 }
 #include <limits>
@@ -21,7 +21,7 @@ Lowering form_of(const core::Apply& a) {
   return l == Lowering::sum_to ? Lowering::reduce_sum : l;
 }
 
-// The largest or the smallest number that there is.
+// The largest or the smallest number of the dtype.
 Tensor limit(DType dtype, bool largest) {
   if (is_float(dtype)) {
     const double infinity = std::numeric_limits<double>::infinity();
@@ -55,7 +55,7 @@ ScalarOp operation_of(Lowering l) {
   return l == Lowering::reduce_any ? ScalarOp::logical_or : ScalarOp::add;
 }
 
-// Where an element of the operand goes.
+// The strides by which an element of the operand reaches its result.
 std::vector<std::int64_t> reduced_strides(const core::Apply& a, const Shape& x, const Shape& result) {
   if (operators()[a.op].lowering == Lowering::sum_to) return broadcast_strides(result, x);
   const std::vector<bool> reduced = *reduced_axes(a.attributes[0], x.size());
@@ -113,7 +113,8 @@ void write_reduction(Scope& s, ValueId v, Block& to) {
   if (form == Lowering::reduce_mean) write_mean(s, v, count, to);
 }
 
-// The first extremum or, with `last`, the last, or NaN so; the operand seen as [before, searched, after].
+// The first extremum or, with `last`, the last one; a NaN counts as an extremum. The operand is viewed as [before,
+// searched, after].
 void write_place_of_extremum(Scope& s, ValueId v, Block& to) {
   const core::Apply& a = *apply_of(s.core, v);
   const bool maximum = operators()[a.op].lowering == Lowering::argmax;
@@ -142,7 +143,7 @@ void write_place_of_extremum(Scope& s, ValueId v, Block& to) {
                       place = nest.load(nest.at(best, 0, {after, 1, 0}));
   const ScalarOp strictly = maximum ? ScalarOp::gt : ScalarOp::lt, weakly = maximum ? ScalarOp::ge : ScalarOp::le;
   std::uint32_t wins = nest.operation(last ? weakly : strictly, {candidate, so_far});
-  if (is_float(nest.dtype(candidate))) {  // of a NaN and a number none goes before the other
+  if (is_float(nest.dtype(candidate))) {  // a NaN and a number are unordered
     wins = nest.operation(ScalarOp::logical_or, {wins, nest.is_nan(candidate)});
     if (!last) {
       const std::uint32_t found = nest.is_nan(so_far);
@@ -159,13 +160,13 @@ void write_place_of_extremum(Scope& s, ValueId v, Block& to) {
 
 namespace {
 
-// Its elements are elements of a value in memory.
+// True if its elements are elements of a value in memory.
 bool only_moves(const Scope& s, ValueId v) {
   if (!s.in_loops(v)) return true;
   return is_view(s.core, v) && only_moves(s, apply_of(s.core, v)->operands[0]);
 }
 
-// An element of an operand, whose indices are the loops given.
+// An element of an operand; `loops` gives the loop of each of its axes.
 std::uint32_t factor(NestBuilder& nest, Scope& s, ValueId x, const std::vector<std::size_t>& loops) {
   IndexMap map;
   const Shape& shape = s.core[x].shape;

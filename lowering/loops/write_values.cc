@@ -1,11 +1,11 @@
-// Operators that compute or move elements one by one, and the choice for every row of the operator table.
+// Operators that compute or move elements one by one, and the choice of a writer for every row of the operator table.
 //
 //   slice, transpose, broadcast, …      one nest: store result[i, j] operand[…]
 //   concat, array, moves                one nest for each part
 //   index, place                        the indices are checked once, in a nest without axes, then one more nest
 //   reshape                             a copy
 //
-// A sum or product is another file's matter, and what is neither is a kernel of the runtime.
+// Sums and products are written in write_sums.cc. Operators without nests call a kernel of the runtime.
 #include "lowering/loops/write_values.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void write_pointwise(Scope& s, ValueId v, Block& to) {
   to.statements.emplace_back(nest.finish());
 }
 
-// x, to where it begins in v.
+// Writes x into v, where its elements begin at `begin`.
 void write_part(Scope& s, ValueId v, ValueId x, std::int64_t begin, const std::vector<std::int64_t>& strides,
                 Block& to) {
   const Shape& shape = info(s, x).shape;
@@ -108,7 +108,7 @@ void write_moves(Scope& s, ValueId v, Block& to) {
   for (const Move& m : moves) write_strided(s, v, m.shape, from, {m.from, m.from_strides}, {m.to, m.to_strides}, to);
 }
 
-// Elements that come from one place are added in the order of the moves.
+// Adds the elements that are moved to the same place, in the order of the moves.
 void write_sum_of_moves(Scope& s, ValueId v, Block& to) {
   const core::Apply& a = apply(s, v);
   const BufferId from = in_memory(s, a.operands[0], to);
@@ -184,7 +184,7 @@ void write_placing(Scope& s, ValueId v, Block& to) {
   to.statements.emplace_back(nest.finish());
 }
 
-// ---- what shapes alone tell
+// ---- values that depend on shapes only
 
 void write_iota(Scope& s, ValueId v, Block& to) {
   const Shape& shape = info(s, v).shape;

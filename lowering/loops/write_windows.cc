@@ -1,11 +1,11 @@
 // Convolutions, pooling and their adjoints, in the order of the kernels of the runtime (convolution.cc, pooling.cc).
 //
-// What lies beside a tensor is written out where windows see it: its channels are copied into the middle of scratch, so
-// that every access is a start and steps.
+// The padding of a tensor is written out: its channels are copied into the middle of larger scratch, so that every
+// access is a start and steps.
 //
 //   y[n, o, p] = sum over c, k of x[n, c, p stride - begin + k dilation] w[o, c, k]
 //
-// Adjoints add to places of such scratch, of which the middle is copied out. Sums begin with 0.
+// Adjoints add to places of such scratch, whose middle is then copied to the result. Sums begin with 0.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -38,14 +38,14 @@ std::vector<std::int64_t> operator+(std::vector<std::int64_t> a, std::int64_t b)
 Triple operator*(const Triple& a, const Triple& b) { return {a[0] * b[0], a[1] * b[1], a[2] * b[2]}; }
 constexpr Triple still = {0, 0, 0};
 
-// Loops of which the first are independent and the rest sums.
+// Flags for loops of which the first `each` are independent and the others are sums.
 std::vector<bool> sums_behind(std::size_t each, std::size_t all) {
   std::vector<bool> sums(all, true);
   std::fill(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(each), false);
   return sums;
 }
 
-// Channels of three axes: where what was given as element 0 of each lies in larger ones.
+// Channels of three axes in a larger buffer, with the place of their element 0.
 struct Field {
   BufferId buffer;
   Triple extent;
@@ -53,7 +53,7 @@ struct Field {
   Triple steps() const { return steps_of(extent); }
 };
 
-// What the windows see along each axis, counted from where the first begins.
+// The extents that windows see along each axis, from the beginning of the first window.
 Triple seen(const Windows& w) {
   Triple all{};
   for (std::size_t k = 0; k < all.size(); ++k)
@@ -61,7 +61,7 @@ Triple seen(const Windows& w) {
   return all;
 }
 
-// Copies `channels` boxes between fields: element 0 of the box lies at from_place and at to_place.
+// Copies `channels` boxes between fields. Element 0 of the box is at from_place and at to_place.
 struct Corner {
   BufferId buffer;
   Triple extent, place;
@@ -80,13 +80,13 @@ void copy_box(Scope& s, ValueId v, std::int64_t channels, const Triple& box, con
   out.statements.emplace_back(nest.finish());
 }
 
-// Elements [0, in) of a line of elements, moved by `by`: which of them lie in [0, size) then, and from where on.
+// Elements [0, in) of a line, moved by `by`: those that fall in [0, size), and the first place.
 struct Overlap {
   std::int64_t first = 0, count = 0;
   Overlap(std::int64_t in, std::int64_t by, std::int64_t size)
       : first(std::max<std::int64_t>(0, -by)), count(std::min(in, size - by) - first) {}
 };
-// Copies channels of `inner` extents to or from channels of `outer` ones, in which they lie moved.
+// Copies channels of `inner` extents into channels of `outer` extents, or back, at a displacement.
 void copy_moved(Scope& s, ValueId v, std::int64_t channels, const Field& inner, const Field& outer, const Triple& by,
                 bool inwards, Block& to) {
   Corner inside{inner.buffer, inner.extent, {}}, outside{outer.buffer, outer.extent, {}};
@@ -99,7 +99,7 @@ void copy_moved(Scope& s, ValueId v, std::int64_t channels, const Field& inner, 
   copy_box(s, v, channels, box, inwards ? inside : outside, inwards ? outside : inside, to);
 }
 
-// x, of so many channels, as the windows see it: element 0 is where the first window begins.
+// x with padding, as the windows see it: element 0 is where the first window begins.
 Field surrounded(Scope& s, ValueId v, BufferId x, std::int64_t channels, const Windows& w, const Tensor& beside,
                  Block& to) {
   const Field own{x, each_axis(w, &window::Axis::in)};
@@ -127,7 +127,7 @@ Convolution convolution(const Scope& s, ValueId v) {
   return convolution_of(operators()[a.op].name, app, shape_of(s, v));
 }
 
-// Steps of outputs and of taps in a field that windows slide over.
+// Steps of outputs and of taps in a field over which windows slide.
 struct Sliding {
   Triple output, tap;
   Sliding(const Windows& w, const Field& f)
@@ -135,10 +135,10 @@ struct Sliding {
         tap(each_axis(w, &window::Axis::dilation) * f.steps()) {}
 };
 
-// A convolution, or the gradient of its filter: the result begins with zeros.
+// A convolution, or the gradient of its filter. The result begins with zeros.
 struct Correlation {
   const Convolution c;
-  const BufferId x, other;  // the filter, or the adjoint of the outputs
+  const BufferId x, other;  // other: the filter, or the adjoint of the outputs
   const Triple outputs = each_axis(c.windows, &window::Axis::out), taps = each_axis(c.windows, &window::Axis::size);
   const std::int64_t out = volume(outputs), of_filter = volume(taps);
   Correlation(Scope& s, ValueId v, Block& to)
@@ -192,7 +192,7 @@ void write_filter_gradient(Scope& s, ValueId v, Block& to) {
   to.statements.emplace_back(nest.finish());
 }
 
-// Every tap of every output adds to the input that it sees, if there is one.
+// Every tap of every output adds to the input that it sees, unless that is padding.
 void write_input_gradient(Scope& s, ValueId v, Block& to) {
   const core::Apply& a = apply(s, v);
   const Convolution c = convolution(s, v);
@@ -238,13 +238,13 @@ struct Pool {
     return Strides{f.size()} + slide.output + slide.tap;
   }
 };
-// By what sums are divided: a number where it is the same for all outputs, else a buffer of them.
+// The divisor of averages: a number if it is the same for all outputs, otherwise a buffer.
 struct Divisor {
   double number = 1;
-  BufferId buffer;  // invalid: the number
+  BufferId buffer;  // invalid: the number is used
 };
 
-// Windows over ones, which stand where a window covers something, count what they cover.
+// Counts the covered elements by sliding windows over ones, which replace the elements that count.
 Divisor divisor(Scope& s, ValueId v, const Pool& p, bool with_padding, Block& to) {
   const DType dtype = s.core[v].dtype;
   const Triple all = seen(p.w);
@@ -276,7 +276,7 @@ Divisor divisor(Scope& s, ValueId v, const Pool& p, bool with_padding, Block& to
   return d;
 }
 
-// `of`, one for each output of each channel, divided; to the same place or another.
+// Divides `of`, which has one element for each output of each channel, into the same buffer or another one.
 void write_quotient(Scope& s, ValueId v, const Pool& p, const Divisor& d, BufferId of, BufferId result, Block& to) {
   if (nothing(p.loops())) return;
   NestBuilder nest(s, v, Shape{p.channels} + p.outputs);
@@ -299,7 +299,7 @@ void sum_pool(Scope& s, ValueId v, const Pool& p, Block& to) {
   to.statements.emplace_back(nest.finish());
 }
 
-// Adds g, one for each output of each channel, to all that the output's window covers.
+// Adds g, one element for each output of each channel, to all elements under the output's window.
 void spread(Scope& s, ValueId v, const Pool& p, BufferId g, Block& to) {
   write_filling(s, v, s.place(v), zero(s, v), to);
   if (nothing(p.loops())) return;
@@ -346,7 +346,7 @@ void write_average_pool_gradient(Scope& s, ValueId v, Block& to) {
   spread(s, v, p, g, to);
 }
 
-// The first largest element, or the first NaN; what lies beside takes no part, as nothing is below it.
+// The first largest element, or the first NaN. The padding does not matter, because no element is smaller.
 void write_maxima(Scope& s, ValueId v, const Pool& p, const Field& field, BufferId result, Block& to) {
   write_filling(s, v, result, least(s[field.buffer].dtype), to);
   NestBuilder nest(s, v, p.loops(), sums_behind(4, 7));
@@ -369,7 +369,7 @@ void write_max_pool(Scope& s, ValueId v, Block& to) {
   write_maxima(s, v, p, surrounded(s, v, x, p.channels, p.w, least(s.core[v].dtype), to), s.place(v), to);
 }
 
-// Where windows see an element, and not what lies beside: a Boolean for each.
+// A Boolean for each place that windows see: true for an element, false for padding.
 BufferId write_mask(Scope& s, ValueId v, const Pool& p, Block& to) {
   const Triple all = seen(p.w);
   const BufferId mask = s.scratch(DType::boolean, Shape{} + all);
@@ -385,7 +385,7 @@ BufferId write_mask(Scope& s, ValueId v, const Pool& p, Block& to) {
   return mask;
 }
 
-// g goes to the first element of its window that is the largest one.
+// Adds g to the first largest element of its window.
 void write_max_pool_gradient(Scope& s, ValueId v, Block& to) {
   const core::Apply& a = apply(s, v);
   const Pool p = pool_over(s, a.operands[0], a.attributes);

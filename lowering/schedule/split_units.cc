@@ -1,4 +1,5 @@
-// Splits a unit into parts that are not connected, by the segments whose cuts they wait for.
+// Splits a forward unit that reads segmented units. Its connected parts are found first. Parts without an assertion,
+// and without a row outside the cuts, become a unit of their own.
 #include <algorithm>
 #include <map>
 #include <set>

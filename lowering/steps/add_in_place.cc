@@ -1,11 +1,11 @@
-// A parameter's update at the end of a segment:
+// Moves a segment's product to the sweep that adds it to a memory, as in a parameter's update at the end of a segment:
 //
 //   cell 7 := sum of array 3 times array 1        cell 4 += sum of array 3 times array 1
 //   each instant:                            =>   each instant:
 //     g := cell 7                                   (nothing)
 //     if first { w := cell 4; w2 := add w g; cell 4 := w2 }
 //
-// The product moves to the pass that adds it: cell 4 is whole until then, and nothing else there may name it.
+// Until then cell 4 keeps its old value, and no other statement of the sweep may name it.
 #include "lowering/steps/add_in_place.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Updates {
   struct Update {
     std::size_t pass;
     Block* block;
-    std::size_t store;  // in it
+    std::size_t store;  // index of the statement in its block
     CellId cell;
   };
 
@@ -71,7 +71,7 @@ class Updates {
     return {};
   }
 
-  // Where g is added to a cell, at the first instant.
+  // The update that adds g to a cell at the first instant.
   std::optional<Update> added(ValueId g, std::size_t pass) {
     for (steps::Statement& s : unit_.passes[pass].body.statements) {
       auto* branch = std::get_if<steps::Branch>(&s);
@@ -87,7 +87,7 @@ class Updates {
     return {};
   }
 
-  // sum = cell + g, in either order, of values that nothing else in the pass looks at.
+  // True for sum = cell + g, in either order, if no other statement of the sweep reads these values.
   bool adds(std::size_t pass, const Block& block, ValueId sum, ValueId g, CellId cell) const {
     const auto computed = [&](const steps::Statement& s) {
       const auto* c = std::get_if<steps::Compute>(&s);
@@ -120,7 +120,7 @@ class Updates {
     return at != mentions_[pass].end() && at->second == 1;
   }
 
-  // The pass names the cell where it is added to only.
+  // True if the sweep names the cell only in the update.
   bool only_here(std::size_t pass, CellId cell) {
     std::size_t named = 0;
     const auto look = [&](const steps::Statement& s) { named += names(s, cell) ? 1 : 0; };
@@ -148,7 +148,7 @@ class Updates {
   steps::Program& program_;
   const Core& core_;
   steps::Unit& unit_;
-  std::vector<std::map<ValueId, std::uint32_t>> mentions_;  // in the body of each pass
+  std::vector<std::map<ValueId, std::uint32_t>> mentions_;  // in the body of each sweep
 };
 
 }  // namespace

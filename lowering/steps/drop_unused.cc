@@ -1,11 +1,12 @@
-// One walk backwards over a block: a value is used if a statement behind it, that stays, says so.
+// Walks each block backwards: a value is used if a later statement that is kept reads it.
 //
-// Where nothing happens at most instants, whole tensors would be copied for nothing:
+// Without this, whole tensors would be copied for nothing where a memory rarely changes:
 //
 //   forward pass: p := cell 4; if first { q := cell 7; cell 4 := q; next := q } else { next := p }
 //
-// Nobody looks at `next`, so p is not loaded. Nor is what no statement of a unit looks at read from a queue, or pushed
-// there for it: a segment's product over all instants no longer needs the zeros that its sum began with.
+// No statement reads `next`, so p is not loaded. In the same way, an element that no statement of a unit reads is not
+// read from its queue, nor pushed there for the unit: a segment's product over all instants no longer needs the zeros
+// with which its sum began.
 #include "lowering/steps/drop_unused.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace rml {
 
 namespace {
 
-// Values that are marked; to forget them takes no longer than it took to mark them.
+// A set of values. Clearing it takes no longer than filling it took.
 class Marks {
  public:
   explicit Marks(std::size_t values) : is_marked_(values) {}
@@ -44,8 +45,8 @@ class Marks {
 
 class Walk {
  public:
-  // popped: by QueueId, whether anybody reads it. used: what is found; nothing is marked yet. `effects`: what computing
-  // does besides stays.
+  // popped: by QueueId, whether any unit reads it. used: gets the used values, and is empty at first. `effects`:
+  // computations with effects are kept.
   Walk(const Core& core, const std::vector<bool>& popped, Marks& used, bool effects = true)
       : core_(core), popped_(popped), used_(used), effects_(effects) {}
 
@@ -97,8 +98,8 @@ class Walk {
     return true;
   }
 
-  // Whether computing v does more than that. Its own operator may fail, draw or look at what was loaded;
-  // a call's C code may do anything.
+  // True if computing v may have an effect: its operator may fail, draw random numbers or check loaded values, and the
+  // C code of a call may do anything.
   bool matters(ValueId v) const { return effects_ && !core_.is_const(v) && !only_computes(core_, v); }
 
   const Core& core_;
@@ -124,7 +125,7 @@ void each_cell(steps::Block& block, const F& f) {
   for (steps::Statement& s : block.statements) std::visit(in, s);
 }
 
-// Cells that no statement names, but for those through which parameters are given and told.
+// Removes cells that no statement names, except those through which parameters are loaded and saved.
 void drop_cells(steps::Program& program) {
   const auto each = [&](const auto& f) {
     const auto valid = [&](CellId& cell) {
@@ -146,7 +147,8 @@ void drop_cells(steps::Program& program) {
   each([&](CellId& cell) { cell = now[cell.index]; });
 }
 
-// What no statement looks at, and no operand's presence depends on; something else still tells the unit's instants.
+// Removes operands that no statement reads and that do not determine the presence of others, if another operand still
+// drives the unit.
 void drop_operands(steps::Unit& unit, Marks& used) {
   const auto paces = [](const steps::Operand& o) { return o.when.empty(); };
   for (std::size_t k = unit.operands.size(); k-- > 0;) {
@@ -161,7 +163,7 @@ void drop_operands(steps::Unit& unit, Marks& used) {
   }
 }
 
-// Queues that nobody reads go, and the readers of others are numbered anew.
+// Removes queues without readers, and renumbers the readers of the others.
 void drop_queues(steps::Program& program, const std::vector<bool>& popped) {
   std::vector<QueueId> now(program.queues.size());
   std::vector<steps::QueueInfo> kept;
@@ -181,7 +183,7 @@ void drop_queues(steps::Program& program, const std::vector<bool>& popped) {
     readers[o.queue.index].insert(o.reader);
   });
   for (std::size_t q = 0; q < readers.size(); ++q) {
-    if (readers[q].empty()) continue;  // an input's, which is taken from there by a statement
+    if (readers[q].empty()) continue;  // the queue of an input, from which a statement takes elements
     steps::QueueInfo& queue = program.queues[q];
     std::vector<std::uint32_t> skips;
     for (const std::uint32_t r : readers[q]) skips.push_back(r < queue.skips.size() ? queue.skips[r] : 0);
@@ -211,13 +213,13 @@ void keep_outputs(const Core& core, steps::Block& block) {
   Walk(core, {}, used, false).block(block);
 }
 
-// Units come after those whose values they read.
+// Visits the units backwards, because units follow those whose values they read.
 void drop_unused(steps::Program& program) {
   std::vector<bool> popped(program.queues.size());
   for (const steps::Operand& o : program.emitter.operands) popped[o.queue.index] = true;
-  for (std::size_t q = 0; q < popped.size(); ++q)  // read by units before the one that writes it
+  for (std::size_t q = 0; q < popped.size(); ++q)  // delayed streams are read by units before the one that writes them
     if (program.queues[q].first.valid()) popped[q] = true;
-  Marks used(program.core->values.size()), found = used;  // by the unit, by one block of it
+  Marks used(program.core->values.size()), found = used;  // used by the unit, used by one of its blocks
   for (auto unit = program.units.rbegin(); unit != program.units.rend(); ++unit) {
     for (const std::uint32_t input : unit->raw_inputs)
       for (const auto* list : {&program.input_queues, &program.input_flags})
@@ -229,7 +231,7 @@ void drop_unused(steps::Program& program) {
       }
     };
     walk({&unit->before, &unit->instant, &unit->commit});
-    for (steps::Pass& pass : unit->passes) walk({&pass.body, &pass.prologue});  // what the prologue sets are cells
+    for (steps::Pass& pass : unit->passes) walk({&pass.body, &pass.prologue});  // the prologue sets only cells
     drop_operands(*unit, used);
     used.forget();
     for (const steps::Operand& o : unit->operands) popped[o.queue.index] = true;

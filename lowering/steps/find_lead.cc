@@ -1,9 +1,10 @@
-// Two walks: forwards, for what hangs on an input; then what leading outputs do not look at goes.
+// Finds the lead in two walks: a forward walk finds the values that depend on an input; then statements that no leading
+// output depends on are removed.
 //
 //   o := cell 0; x := input; y = o + 1; s = o + x; output y := y; cell 0 := s
 //
-// leads with `o := cell 0; y = o + 1; output y := y`. What has effects outside is done once in a cycle, with its
-// inputs.
+// has the lead `o := cell 0; y = o + 1; output y := y`. A call with external effects is not part of the lead: it must
+// run once per cycle, with the inputs.
 #include "lowering/steps/find_lead.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ class Lead {
  public:
   explicit Lead(const Core& core) : core_(core), waits_(core.values.size()) {}
 
-  // What hangs on no input; all does that is `waiting` for a test.
+  // The statements that do not depend on an input. If `waiting`, the block is under a test that depends on one.
   steps::Block part_of(const steps::Block& block, bool waiting) {
     steps::Block part;
     for (const steps::Statement& s : block.statements) std::visit([&](const auto& x) { take(x, waiting, part); }, s);
@@ -29,7 +30,7 @@ class Lead {
  private:
   void define(ValueId v, bool waits) { waits_[v.index] = waits_[v.index] || waits; }
 
-  // Of a result, what its call waits for.
+  // A result waits if its call does.
   bool waits(ValueId v) const {
     const auto* result = std::get_if<core::Result>(&core_[v].rhs);
     return waits_[result != nullptr ? result->call.index : v.index];
@@ -65,12 +66,12 @@ class Lead {
                          std::make_unique<steps::Block>(part_of(*s.else_block, must_wait))};
     if (!must_wait) part.statements.emplace_back(std::move(branch));
   }
-  // Stores, and what may stop the run.
+  // Stores, and statements that may stop the run, are left out.
   template <class Other>
   void take(const Other&, bool, steps::Block&) {}
 
   const Core& core_;
-  std::vector<bool> waits_;  // by ValueId: for an input
+  std::vector<bool> waits_;  // by ValueId: depends on an input
 };
 
 steps::Block copy(const steps::Block& block) {

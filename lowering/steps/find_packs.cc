@@ -1,4 +1,4 @@
-// Where values may lie, by the loads and copies of each unit; then one test per product.
+// Finds the cells in which values may be, from the loads and copies of each unit; then tests each product.
 #include "lowering/steps/find_packs.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace rml {
 
 namespace {
 
-// What lies well is read there, unless it would be copied for each product of many rows.
+// A matrix whose layout suits the product is read in place, unless it would be copied for each product of many rows.
 bool worth_it(const steps::Pack& p, const Target& target) {
   if (p.inner < 2 || p.n < target.fewest_packed_columns || p.inner * p.n < target.near_elements) return false;
   return (p.rows > Target::few_rows || p.column != 1) && (p.rows > 1 || p.n >= target.fewest_row_columns);
@@ -39,7 +39,7 @@ class PackFinder {
   }
 
  private:
-  // Cells that change at every instant.
+  // Notes cells that change at every instant.
   void note_writes(const steps::Block& block) {
     for (const steps::Statement& s : block.statements) {
       if (const auto* store = std::get_if<steps::StoreCell>(&s)) restless_.insert(store->cell);
@@ -83,7 +83,7 @@ class PackFinder {
   const Target& target_;
   std::uint32_t unit_ = 0;
   std::set<CellId> restless_;
-  std::map<ValueId, std::set<CellId>> cells_;  // in which a value may lie
+  std::map<ValueId, std::set<CellId>> cells_;  // by value: the cells in which it may be
   steps::Packs packs_;
 };
 

@@ -1,4 +1,4 @@
-// The order of computation is that of the statements, unit after unit and pass after pass.
+// Lists watches in the order of computation: that of the statements, unit by unit and sweep by sweep.
 #include "lowering/steps/find_watches.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Order {
       }
     }
   }
-  // What no statement computes (an input, a stream read ahead) comes last.
+  // Values that no statement computes (an input, a stream read ahead) come last.
   std::size_t of(ValueId v) const { return places_[v.index]; }
 
  private:
@@ -42,8 +42,8 @@ class Order {
   std::size_t at_ = 0;
 };
 
-// Where each of these memories is in a network. A cell is preferred: beside the stream that others read, it is what the
-// task itself goes on with.
+// Finds where these memories are in a network. A cell is preferred to a queue, because the task continues with the
+// cell's value, while the queue holds the stream for other tasks.
 std::vector<steps::Watch> with_places(std::vector<steps::Watch> watches, const steps::Program& program) {
   std::map<ValueId, CellId> cells;
   std::map<ValueId, QueueId> queues;

@@ -1,4 +1,4 @@
-// Each cell that is loaded once and stored once, by a unit without segments, under the same tests.
+// Tests each cell that is loaded once and stored once, by a unit without segments, under the same tests.
 #include "lowering/steps/find_windows.h"
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace rml {
 
 namespace {
 
-// The rows of a tensor from `start` on, whole.
+// True for the slice of `rows` whole rows of a tensor from `start` on.
 bool keeps(const Shape& whole, const core::Apply& slice, std::int64_t start, std::int64_t rows) {
   const auto ranges = std::get<0>(slice_ranges(whole, slice.attributes));
   for (std::size_t axis = 0; axis < whole.size(); ++axis) {
@@ -42,7 +42,7 @@ class WindowFinder {
       for (const steps::Pass& p : u.passes) note(p.prologue, true), note(p.body, true);
       note(u.commit, true);
     }
-    // What is computed before its cycle as well moves nothing on.
+    // A value that the lead computes as well cannot advance the ring.
     each_statement(program_.lead, [&](const steps::Statement& s) {
       if (const auto* compute = std::get_if<steps::Compute>(&s)) in_lead_.insert(compute->value);
     });
@@ -61,10 +61,10 @@ class WindowFinder {
   struct Cell {
     ValueId loaded, stored;
     Path store_path;
-    bool touched = false;  // otherwise than by one load and one store
+    bool touched = false;  // by anything besides one load and one store
   };
 
-  // Smaller ones lie in registers, or on the stack.
+  // Smaller tensors are kept in registers or on the stack.
   bool fits(const steps::CellInfo& cell) const {
     return !cell.local && !cell.shape.empty() && element_count(cell.shape).value_or(0) > target_.stack_elements;
   }
@@ -102,7 +102,8 @@ class WindowFinder {
 
   void note_value(const steps::Statement& s) {
     if (const auto* compute = std::get_if<steps::Compute>(&s)) computed_.emplace(compute->value, path_);
-    if (const auto* copy = std::get_if<steps::Copy>(&s)) ++uses_[copy->from], ++uses_[copy->to];  // begins otherwise
+    if (const auto* copy = std::get_if<steps::Copy>(&s))
+      ++uses_[copy->from], ++uses_[copy->to];  // the copy keeps it from being a window
     if (const auto* array = std::get_if<steps::StoreArray>(&s)) ++uses_[array->value];
     if (const auto* push = std::get_if<steps::Push>(&s)) ++uses_[push->value];
     if (const auto* output = std::get_if<steps::StoreOutput>(&s)) ++uses_[output->value];
@@ -123,7 +124,7 @@ class WindowFinder {
     return steps::Window{cell, move->entering, move->rows, move->newest_first};
   }
 
-  // What was loaded is moved on by the time that anybody else could look.
+  // Removes windows whose loaded value has other users: the ring may have advanced before they read it.
   void drop_used_elsewhere(Windows& windows) {
     for (std::size_t k = 0; k < core_.values.size(); ++k)
       for_each_operand(core_.values[k].rhs, [&](ValueId o) { ++uses_[o]; });
@@ -137,7 +138,7 @@ class WindowFinder {
   const Core& core_;
   const Target& target_;
   std::vector<Cell> cells_;
-  std::map<ValueId, Path> computed_;  // where
+  std::map<ValueId, Path> computed_;  // the path of each computation
   std::map<ValueId, int> uses_;
   std::set<ValueId> in_lead_;
   Path path_;

@@ -1,14 +1,17 @@
-// A value mentioned once, by a later Compute of the same block whose loop visits its elements once each, is computed in
-// that loop:
+// Fuses loops. A value with one use, by a later Compute of the same block whose loop visits its elements once each, is
+// computed in that loop:
 //
 //   t := mul a b;  y := add t c        (one loop:  y[i] = a[i] * b[i] + c[i])
 //
-// A view (a slice, a transposition, a broadcast) of a value in memory costs nothing: it is read through its
-// index arithmetic by all loops of its block that look at it. So does next to nothing what one addition, subtraction,
-// multiplication or negation makes of one tensor and smaller ones: it would have to be read as well. That is so of a
-// few such operations, one behind the other; of a long chain every loop would compute all. A matrix transposed for one
-// product only is read where it lies, and a product used by one elementwise operator is computed by the loops of the
-// product, its elements taken from the registers.
+// Three other kinds of values are computed by their users:
+//
+// - A view (a slice, a transposition, a broadcast) of a value in memory: all loops of its block that read it
+//   use its index arithmetic.
+// - One addition, subtraction, multiplication or negation of one tensor and smaller ones. It costs next to nothing
+//   beside the load of the tensor. A few such operations may follow one another; a long chain would be repeated by
+//   every loop.
+// - A matrix that is transposed for one product only: the product reads it in place. A product with a single
+//   elementwise user: the loops of the product compute the user from elements in registers.
 #include "lowering/steps/fuse.h"
 
 #include <algorithm>
@@ -33,7 +36,7 @@ class Fusion {
   }
 
  private:
-  // Rows and columns exchanged, and nothing else: a product reads its operands so where they lie.
+  // True if only rows and columns are exchanged: a product reads such an operand in place.
   bool exchanges_rows(const Value& value, const core::Apply& a) const {
     if (operators()[a.op].lowering != Lowering::transpose || value.shape.size() < 2) return false;
     const std::vector<Shape> shapes = {core_[a.operands[0]].shape};
@@ -43,7 +46,7 @@ class Fusion {
     return axes[axes.size() - 2] == axes.size() - 1;
   }
 
-  // Its loops read operands through index arithmetic, whatever they are.
+  // True if its loops read all operands through index arithmetic.
   bool evaluates(ValueId v) const {
     const auto* a = apply_of(core_, v);
     if (a == nullptr) return false;
@@ -51,7 +54,7 @@ class Fusion {
     return is_pointwise(core_, v) || is_reduction(l) || l == Lowering::concat || l == Lowering::array;
   }
 
-  // The loops of v compute each element of the operand at most once.
+  // True if the loops of v compute each element of the operand at most once.
   bool visits_once(ValueId v, std::size_t operand) const {
     return is_pointwise(core_, v) ? reads_once(core_, v, operand) : evaluates(v);
   }
@@ -72,10 +75,10 @@ class Fusion {
     return whole == 1;
   }
 
-  // Of a value that each of its readers makes again.
+  // A value that each of its readers recomputes.
   struct Again {
     std::uint32_t reads = 0;
-    std::uint32_t operations = 0;  // that are made again for it
+    std::uint32_t operations = 0;  // operations to recompute for each reader
   };
 
   Again made_again(ValueId v, bool view, const std::unordered_map<std::uint32_t, Again>& known) const {
@@ -85,7 +88,7 @@ class Fusion {
     return {0, view ? most : most + 1};
   }
 
-  // Views, and what is made at once, that only loops of this block look at.
+  // Marks views and cheap operations that only loops of this block read.
   void find_views(const steps::Block& block) {
     std::unordered_map<std::uint32_t, Again> known;
     for (const steps::Statement& s : block.statements) {
@@ -103,7 +106,7 @@ class Fusion {
       if (entry.reads > 0 && entry.reads == mentions_[v]) program_.inlined[v] = true;
   }
 
-  // The values this block computes by loops, until their user comes by.
+  // Marks the values of this block that are computed in their user's loop. Candidates wait until their user is reached.
   void mark(const steps::Block& block) {
     find_views(block);
     std::unordered_map<std::uint32_t, bool> candidates, products, exchanged;
@@ -121,7 +124,7 @@ class Fusion {
       const bool once = mentions_[v.index] == 1;
       for (std::size_t k = 0; k < a->operands.size(); ++k) {
         const ValueId o = a->operands[k];
-        const bool again = program_.inlined[v.index] && !once;  // a view that several loops look at
+        const bool again = program_.inlined[v.index] && !once;  // a view that several loops read
         if (candidates.contains(o.index) && visits_once(v, k) && !again) program_.inlined[o.index] = true;
         if (products.contains(o.index) && is_pointwise(core_, v) && reads_once(core_, v, k) && !again)
           program_.inlined[o.index] = true;
@@ -140,7 +143,7 @@ class Fusion {
   const Core& core_;
   const Target& target_;
   std::vector<std::uint32_t> mentions_;
-  std::vector<std::uint32_t> sizes_;  // by value: what its loops compute, those inlined included
+  std::vector<std::uint32_t> sizes_;  // by value: how many values its loops compute, inlined ones included
 };
 
 }  // namespace

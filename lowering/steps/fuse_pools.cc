@@ -1,9 +1,9 @@
-// A convolution mentioned once, by a later pool of the same block, is
+// Fuses a convolution with a pool. If the only user of the convolution is a later pool of the same block, it is
 // computed in the pool's loop over images:
 //
 //   t := conv x w;  y := max_pool t      (one loop:  t = conv x[n] w;  y[n] = max_pool t)
 //
-// so that an image of t is still in the nearest cache when it is pooled.
+// Then an image of t is still in the first-level cache when it is pooled.
 #include "lowering/steps/fuse_pools.h"
 
 #include <unordered_set>

@@ -7,7 +7,7 @@ namespace rml {
 
 namespace {
 
-// The extents that are not 1 are the same, in this order.
+// True if the extents other than 1 are the same, in the same order.
 bool only_unit_axes_differ(const Shape& a, const Shape& b) {
   Shape x, y;
   for (const std::int64_t e : a)

@@ -1,6 +1,9 @@
-// Three questions, one after the other. Which outputs need memories only: a walk over the equations of one instant.
-// Which units have run all instants between two cycles: those to which everything comes forward. Where the whole keeps
-// a memory of the leader: passes number values anew, so each memory carries its number in the whole as its name.
+// Answers three questions, one after the other:
+//
+// - Which outputs need memories only? A walk over the equations of one instant decides. - Which units have run all
+// their instants between two cycles? Those whose operands all come with the cycle. - Where does the whole program keep
+// a memory of the leader? Passes renumber values, so each memory has its number in
+//   the whole program as its name.
 #include "lowering/steps/leader.h"
 
 #include <algorithm>
@@ -24,7 +27,7 @@ class Instant {
  public:
   explicit Instant(const Core& core) : core_(core), judged_(core.values.size(), unseen) {}
 
-  // An instant that needs itself has been refused before.
+  // A program in which an instant needs itself has been refused before.
   bool needs_memories_only(ValueId v) {
     std::uint8_t& judged = judged_[v.index];
     if (judged != unseen) return judged == yes;
@@ -52,7 +55,7 @@ class Instant {
   std::vector<std::uint8_t> judged_;  // by ValueId
 };
 
-// Rows of the output are the values of its stream: it was not moved against others.
+// True if the output's rows are the elements of its stream, without a shift by a post.
 bool comes_in_time(const steps::Program& whole, std::uint32_t output) {
   const steps::Emitter& rows = whole.emitter;
   return std::ranges::any_of(rows.outputs, [&](const auto& row) {
@@ -65,7 +68,7 @@ bool comes_in_time(const steps::Program& whole, std::uint32_t output) {
 
 // ---- units -------------------------------------------------------------------------------------
 
-// What is written where: by the block of an instant, or later.
+// Which queues and cells are written by the block of an instant, and which later.
 class Promptness {
  public:
   explicit Promptness(const steps::Program& p)
@@ -131,7 +134,7 @@ class Promptness {
   }
 
   const steps::Program& program_;
-  std::vector<std::uint32_t> writer_;  // by queue; none: the host
+  std::vector<std::uint32_t> writer_;  // by queue: the unit that writes it; none: the host
   std::vector<bool> late_queue_;
   std::vector<std::uint32_t> stored_by_;  // by cell
   std::vector<bool> late_cell_;
@@ -148,7 +151,7 @@ ValueId numbered(const Core& core, const std::string& name) {
   return value < core.values.size() ? ValueId{value} : ValueId();
 }
 
-// Where the whole keeps what this cell of the lowered program is; nothing where it is not sure to be there.
+// The place of this cell of the lowered program in the whole program; nothing if its value may not be up to date.
 steps::Leader::Memory memory_of(const steps::Program& whole, const Promptness& prompt, const steps::Program& lowered,
                                 CellId cell) {
   const ValueId own = lowered.cells[cell.index].fby;
@@ -163,7 +166,7 @@ steps::Leader::Memory memory_of(const steps::Program& whole, const Promptness& p
   return {};
 }
 
-// The lead less the outputs that look at a cell which is not `there`.
+// Removes from the lead the outputs that read a cell without a place in the whole program.
 void keep_known(steps::Program& program, const std::vector<steps::Leader::Memory>& there) {
   const auto known = [&](std::uint32_t output) {
     steps::Program alone = leading_program(program);
@@ -217,7 +220,7 @@ std::optional<LeadingCore> leading_core(const steps::Program& whole) {
 std::shared_ptr<const steps::Leader> make_leader(const steps::Program& whole, const LeadingCore& part,
                                                  steps::Program lowered) {
   if (!lowered.straight || lowered.core->outputs.size() != part.outputs.size()) return nullptr;
-  lowered.windows.clear();  // of cells that it has not
+  lowered.windows.clear();  // they belong to cells of the whole program
   lowered.packs = {};
   find_lead(lowered);
   const Promptness prompt(whole);

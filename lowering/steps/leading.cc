@@ -1,4 +1,5 @@
-// Two fixed points over the values: everything is known early until it is found to hang on an input, at most or at all.
+// Computes two fixed points over the values. Every value counts as known early until it is found to depend on an input:
+// at some instants, or at all.
 #include "lowering/steps/leading.h"
 
 #include <algorithm>
@@ -11,12 +12,12 @@ namespace rml {
 
 namespace {
 
-// How many cycles ahead: 0 where an input of the same cycle is needed, less where only those of earlier ones are.
+// Lookahead in cycles: 0 if an input of the same cycle is needed, less if only inputs of earlier cycles are.
 constexpr int nothing = std::numeric_limits<int>::min(), too_far = 8;
 
 class Lookahead {
  public:
-  // `at_best`: at some instants; otherwise at all.
+  // `at_best`: the least lookahead over all instants; otherwise the greatest.
   Lookahead(const Core& core, bool at_best) : core_(core), at_best_(at_best), ahead_(core.values.size(), nothing) {
     for (bool moved = true; moved;) {
       moved = false;
@@ -57,7 +58,7 @@ class Lookahead {
                                       core_[v].rhs));
   }
 
-  // On a sampled clock the next instant is who knows when.
+  // On a sampled clock, the distance to the next instant is unknown.
   int next(ValueId post, int ahead) const {
     return ahead == nothing ? nothing : core_[post].clock == base_clock ? ahead + 1 : too_far;
   }

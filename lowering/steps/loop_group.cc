@@ -1,11 +1,13 @@
-// Groups of loops, by list scheduling.
+// Groups loops by list scheduling.
 //
-// Between statements whose order matters (stores of cells, branches, what may fail, …), computations, loads, outputs
-// and stores into arrays are ordered by their operands alone. Of those that are ready, one that joins the loop at hand
-// comes first; then what is no loop; then the next loop in the order of the text.
+// Some statements keep their order (stores of cells, branches, statements that may fail, …). Between them,
+// computations, loads, outputs and stores into arrays are ordered by their operands alone. Among the ready statements,
+// one that joins the current loop comes first; then those that are no loops; then the next loop in the order of the
+// text.
 //
-// What cells have next is computed last, after all that looks at what they have, so that it can be computed there; but
-// before what may stop the run, if it may itself, and before another cell that it reads moves:
+// The next value of a cell is computed after all statements that read the old one, so that it can be computed in place.
+// But it comes before statements that may stop the run, if it may stop the run itself, and before a store to another
+// cell that it reads:
 //
 //   %4 := cell[0]; %6 := add %4 %5; %7 := sum %4; cell[0] := %6        %7 comes before %6
 #include "lowering/steps/loop_group.h"
@@ -24,7 +26,7 @@ namespace {
 
 bool inlined(const steps::Program& p, ValueId v) { return v.index < p.inlined.size() && p.inlined[v.index]; }
 
-// Through inlined values, down to members: `same` while element i of the loop reads element i.
+// Follows inlined values down to members. `same`: element i of the loop reads element i of v.
 bool reads_well(const steps::Program& p, const std::set<ValueId>& members, const Shape& shape, ValueId v, bool same) {
   const Core& core = *p.core;
   const core::Apply& a = *apply_of(core, v);
@@ -37,7 +39,7 @@ bool reads_well(const steps::Program& p, const std::set<ValueId>& members, const
   });
 }
 
-// A product among what the loops of v compute on their way: then they are the loops of the product.
+// True if the loops of v compute a product: then they are the loops of the product.
 bool has_product(const steps::Program& p, ValueId v) {
   const core::Apply* a = apply_of(*p.core, v);
   return a != nullptr && std::ranges::any_of(a->operands, [&](ValueId o) {
@@ -67,12 +69,13 @@ class Grouping {
   }
 
   struct Updates {
-    std::map<ValueId, std::set<CellId>> cells;    // that take it
-    std::map<ValueId, std::set<CellId>> lies_in;  // what is loaded from cells, and parts of it
+    std::map<ValueId, std::set<CellId>> cells;  // by update: the cells that store it
+    std::map<ValueId, std::set<CellId>>
+        lies_in;  // by value: the cells from which it, or the whole of which it is a part, is loaded
   };
 
-  // Elementwise values, and others that are computed in place, that only cells take, or such values, and what is
-  // computed inside their loops.
+  // The updates of a block: elementwise values, and others that are computed in place, whose only uses are stores to
+  // cells or other updates; and the values computed inside their loops.
   std::set<ValueId> updates(const steps::Block& block) const {
     std::set<ValueId> found;
     std::map<ValueId, std::uint32_t> taken;
@@ -80,7 +83,8 @@ class Grouping {
       if (const auto* store = std::get_if<steps::StoreCell>(&*s)) ++taken[store->value];
       const auto* c = std::get_if<steps::Compute>(&*s);
       if (c == nullptr || !taken.contains(c->value) || taken[c->value] != mentions_[c->value.index]) continue;
-      const bool inside = inlined(program_, c->value);  // a loop of one of them, which took its operands
+      const bool inside =
+          inlined(program_, c->value);  // computed in the loop of an update, which has counted its operands
       if (!inside && !in_place(c->value) && (!loop_shape(core_, c->value, target_) || !is_pointwise(core_, c->value)))
         continue;
       found.insert(c->value);
@@ -100,7 +104,7 @@ class Grouping {
     return a != nullptr && operators()[a->op].in_place;
   }
 
-  // What of an update says where it goes.
+  // The operand with the indices at which the update writes.
   ValueId indices_of(ValueId update) const {
     const core::Apply& at = *apply_of(core_, update);
     std::size_t operand = 0;
@@ -112,8 +116,8 @@ class Grouping {
     return {};
   }
 
-  // Whether the run stops where it did if an update that can fail is computed after the statement: it cannot fail
-  // itself, or looks for the same indices. What cells have after a fault nobody sees.
+  // True if an update that can fail may be computed after the statement without a change of the first fault. The
+  // statement must not fail, or must check the same indices. The contents of cells after a fault are not observable.
   bool stops_no_sooner(const steps::Statement& s, ValueId indices) const {
     if (const auto* b = std::get_if<steps::Branch>(&s))
       return std::ranges::all_of(b->then_block->statements,
@@ -128,7 +132,7 @@ class Grouping {
     return a != nullptr && indices.valid() && std::ranges::find(a->operands, indices) != a->operands.end();
   }
 
-  // The cells in which operands of v lie, as far as its loop looks at them.
+  // Adds the cells from which the loop of v reads operands.
   void add_cells(ValueId v, const Updates& updates, std::set<CellId>& cells) const {
     for_each_operand(core_[v].rhs, [&](ValueId o) {
       if (const auto at = updates.lies_in.find(o); at != updates.lies_in.end())
@@ -137,14 +141,15 @@ class Grouping {
     });
   }
 
-  // An update on its way down.
+  // An update that is being moved down.
   struct Moving {
     ValueId value;
-    std::set<CellId> cells;  // in which what it reads lies
+    std::set<CellId> cells;  // the cells that it reads
     bool fails;
     ValueId indices;
   };
-  // Whether it may be computed after the statement: the run stops where it did, and what it reads need not be copied.
+  // True if the update may be computed after the statement: the first fault stays the same, and no cell that it reads
+  // is overwritten.
   bool passes(const Moving& update, const steps::Statement& s, const std::set<ValueId>& values) const {
     const auto* c = std::get_if<steps::Compute>(&s);
     if (c != nullptr && values.contains(c->value) && reads(c->value, update.value)) return false;
@@ -156,7 +161,7 @@ class Grouping {
     return found;
   }
 
-  // Updates go down to where the first cell takes one, or to the first statement that has to come behind them.
+  // Moves updates down to the first store of any of them, or to the first statement that must follow them.
   Updates delay(steps::Block& block) const {
     Updates found;
     const std::set<ValueId> values = updates(block);
@@ -172,7 +177,7 @@ class Grouping {
       found.cells[store->value].insert(store->cell);
       first = std::min(first, k);
     }
-    std::map<std::size_t, std::vector<std::size_t>> before;  // what goes there, the last one first
+    std::map<std::size_t, std::vector<std::size_t>> before;  // by position: the updates to insert, in reverse order
     std::map<std::size_t, std::size_t> goes;
     for (std::size_t k = std::min(first, all.size()); k-- > 0;) {
       const auto* c = std::get_if<steps::Compute>(&all[k]);
@@ -199,7 +204,7 @@ class Grouping {
     all = std::move(ordered);
     return found;
   }
-  // SegmentProducts write what is not a cell as well: nothing goes past them.
+  // A SegmentProduct writes arrays as well as cells, so no update passes it.
   static bool writes_any(const steps::Statement& s, const std::set<CellId>& cells) {
     const auto within = [&](const steps::Statement& inner) { return writes_any(inner, cells); };
     if (const auto* b = std::get_if<steps::Branch>(&s))
@@ -210,8 +215,8 @@ class Grouping {
     return std::holds_alternative<steps::SegmentProduct>(s);
   }
 
-  // Calls wait(reader, update) for the statements of the run that look at what a cell has, and the one that computes
-  // what it has next.
+  // Calls wait(reader, update) for the statements of the run that read the old value of a cell, and for the update that
+  // computes the new one.
   void wait_for_readers(const std::vector<steps::Statement>& run, Updates& updates,
                         const std::function<void(std::size_t, std::size_t)>& wait) const {
     if (updates.cells.empty()) return;
@@ -266,10 +271,10 @@ class Grouping {
     return loop_shape(core_, c->value, target_);
   }
 
-  // Of a run, which statements wait for which.
+  // For a run: which statements wait for which others.
   struct Waiting {
     std::vector<std::vector<std::size_t>> users;
-    std::vector<std::size_t> waits;  // for so many that are not done
+    std::vector<std::size_t> waits;  // the number of statements that each still waits for
     void add(std::size_t user, std::size_t on) {
       users[on].push_back(user);
       ++waits[user];
@@ -293,14 +298,14 @@ class Grouping {
     return found;
   }
 
-  // A group of loops that is being made, and what of the run may come next.
+  // A group of loops under construction, and the ready statements of the run.
   struct Group {
-    std::set<std::size_t> loops, others;  // ready
+    std::set<std::size_t> loops, others;  // ready statements
     Shape shape;
     std::set<ValueId> members;
   };
-  // What costs nothing here, for it makes others ready: inlined values and loads; then a loop that joins. Nothing: the
-  // group is complete.
+  // The next statement of the group: first inlined values and loads, which are free and make others ready, then a loop
+  // that joins. Nothing if the group is complete.
   std::optional<std::size_t> next_in_group(const std::vector<steps::Statement>& run,
                                            const std::vector<std::optional<Shape>>& shapes, const Group& group) const {
     for (const std::size_t k : group.others)
@@ -344,7 +349,7 @@ class Grouping {
     return !std::holds_alternative<steps::StoreArray>(s) && !std::holds_alternative<steps::StoreOutput>(s);
   }
 
-  // Members that only members look at, each through the loop, need no memory.
+  // Members that only members read, each through the loop, need no memory.
   void close(std::set<ValueId>& members) {
     std::map<ValueId, std::uint32_t> reads;
     if (members.size() > 1)

@@ -1,4 +1,4 @@
-// Statements of all kinds are visited once; what a statement writes is no mention.
+// Counts each statement once; a value that a statement writes is not a mention.
 #include "lowering/steps/mentions.h"
 
 namespace rml {

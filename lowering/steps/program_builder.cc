@@ -1,5 +1,5 @@
-// Storage first: a queue for every stream that crosses units, inputs, and what hands rows out. Then units add cells and
-// arrays as they are written.
+// Creates storage first: a queue for every stream that crosses units, the inputs, and the emitter of rows. Units add
+// their cells and arrays later.
 #include "lowering/steps/program_builder.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace rml {
 
 namespace {
 
-// Whether a unit looks at the tensor `v` only at the first cycle: it samples it there and does nothing else with it.
+// True if the unit reads the tensor `v` only at the first cycle: it samples v there and does not use it otherwise.
 bool only_at_start(const Core& core, const ScheduledUnit& unit, ValueId v) {
   if (core[v].shape.empty() || core[v].clock != base_clock) return false;
   return std::ranges::all_of(unit.values, [&](ValueId user) {
@@ -24,7 +24,7 @@ bool only_at_start(const Core& core, const ScheduledUnit& unit, ValueId v) {
   });
 }
 
-// Parameters keep theirs.
+// Parameters keep their names.
 void make_names_unique(steps::Program& program) {
   std::set<std::string> taken;
   for (const steps::ParameterInfo& p : program.parameters) taken.insert(p.path);
@@ -117,7 +117,7 @@ void ProgramBuilder::add_sites() {
   for (const CoreAssert& a : core().asserts) asserts_of_[a.condition.index].push_back(site(a.span, a.message));
 }
 
-// A belated one is read with the element of the next instant.
+// A belated operand is read with the element of the next instant.
 steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock, bool belated) {
   const StreamSource source = schedule_.sources[v.index];
   QueueId& q = queue_of_[source.value.index];
@@ -139,7 +139,7 @@ steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock, bool bel
   return o;
 }
 
-// Units read from queues what others compute; in straight programs nothing does.
+// Units read values of other units from queues. Straight programs have none.
 void ProgramBuilder::add_units() {
   program_.units.resize(schedule_.units.size());
   for (std::size_t u = 0; u < schedule_.units.size(); ++u) {
@@ -210,7 +210,7 @@ void ProgramBuilder::add_inputs() {
   }
 }
 
-// Inputs that are read by prompt units alone.
+// Finds inputs that only prompt units read.
 void ProgramBuilder::find_passing() {
   std::vector<std::uint32_t> readers(program_.queues.size(), 0);
   for (std::size_t u = 0; u < program_.units.size(); ++u)
@@ -225,7 +225,7 @@ void ProgramBuilder::find_passing() {
   }
 }
 
-// An input on a sub-clock: present exactly where every condition of its clock holds.
+// Reads an input on a sub-clock: it is present exactly where every condition of its clock holds.
 void ProgramBuilder::read_input(StepWriter& out, const TestPath& clock, ValueId v) {
   const std::uint32_t input = std::get<core::Input>(core()[v].rhs).index;
   for (std::size_t k = 0; k < clock.size(); ++k) {
@@ -267,7 +267,7 @@ void ProgramBuilder::hand_out_next(StepWriter& out, const TestPath& path, ValueI
   if (queue_of_[memory.index].valid()) out.write(path, steps::Push{queue_of_[memory.index], next});
 }
 
-// Every `param` operator that is left, with the cell of its parameter.
+// Lists every remaining `param` operator, with the cell of its parameter.
 void ProgramBuilder::add_parameters() {
   for (const Parameter& p : core().parameters) {
     const Value& v = core()[p.value];

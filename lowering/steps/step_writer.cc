@@ -1,4 +1,4 @@
-// Paths of tests, and blocks that share branches between neighbours.
+// Writes statements under paths of tests. Neighbours with the same tests share branches.
 #include "lowering/steps/step_writer.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ bool same_test(const steps::Test& a, const steps::Test& b) {
   return a.kind == b.kind && (a.kind != steps::Test::value || a.condition == b.condition);
 }
 
-// The branch that a statement under `test` may join. A copy may go before stores of what
-// earlier statements computed.
+// The branch that a statement under `test` may join. A copy may move before stores of values that earlier statements
+// computed.
 steps::Branch* open_branch(steps::Block& block, const steps::Test& test, bool before_stores) {
   constexpr std::size_t farthest = 8;
   std::size_t at = block.statements.size();
@@ -38,7 +38,7 @@ bool writes(const steps::Statement& s, CellId cell, ArrayId array) {
          std::holds_alternative<steps::MoveCell>(s);
 }
 
-// Loads go in front of branches, so that those on one test before and after them become neighbours.
+// A load is placed before branches, so that the branches on one test before and after it become neighbours.
 std::size_t place_of(const steps::Statement& s, const steps::Block& block) {
   std::size_t at = block.statements.size();
   const auto* cell = std::get_if<steps::LoadCell>(&s);

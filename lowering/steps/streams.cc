@@ -1,5 +1,6 @@
-// A value is handed out where somebody reads its stream: a unit (unless it finds it in a cell), or the rows. Base
-// inputs come from the caller, and a delayed memory's stream from whoever computes what comes next.
+// Finds the streams that are handed out: those that another unit reads (unless it finds the value in a cell), and those
+// of the rows. Base inputs come from the caller. The stream of a delayed memory comes from the unit that computes its
+// next value.
 #include "lowering/steps/streams.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace rml {
 
 namespace {
 
-// All that the unit reads comes with the cycle, and what it computes as well.
+// A unit is prompt if all its operands come with the cycle. It is immediate if its results do as well.
 void find_prompt(const Schedule& s, Streams& streams, std::vector<bool>& immediate) {
   const auto at_once = [&](const ScheduledUnit& reader, ValueId v) {
     const StreamSource from = s.sources[v.index];

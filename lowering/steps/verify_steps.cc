@@ -1,16 +1,19 @@
-// Method: a block is walked once, with the tests on the way to each statement (a path). Where a value is written, the
-// path is noted; where it is read, the paths noted so far must cover the path of the reader, at each class of instants
-// by itself. They are compared by cases over the tests that are still open:
+// Walks each block once, with the tests on the way to each statement (a path). It records the path of each write of a
+// value. At a read, the recorded paths must cover the reader's path, for each class of instants separately. Coverage is
+// decided by cases over the tests whose outcome is open:
 //
 //   if c: %5 := …  else: %5 := …      covers every path
 //   if last: %5 := …                  covers a reader under `last`, or under the cut; no other
 //
-// What follows for a condition at a class of instants (ClassFacts) is asked only where the tests alone do not decide.
-// An element of a segment array counts as written on the paths on which an earlier sweep stored it. Three reads change
-// nothing that is seen, and are let pass: of the condition of a branch, where only loads of the branch are reached; of
-// an element that no sweep stored, if it is copied to a cell, since a memory that begins anew with the next segment is
-// moved on like others; and of a value that is pushed at all instants of its clock, but needed and computed at some of
-// them.
+// Implications of conditions at a class of instants (ClassFacts) are used only if the tests alone do not decide. An
+// element of a segment array counts as written on the paths on which an earlier sweep stored it.
+//
+// Three kinds of reads are allowed although they may find no value, because they have no visible effect:
+//
+// - the condition of a branch that contains only loads; - an element that no sweep stored, if it is copied to a cell: a
+// memory that begins anew with the next segment is
+//   updated like the others;
+// - a value that is pushed at all instants of its clock, but needed and computed only at some of them.
 #include "lowering/steps/verify_steps.h"
 
 #include <algorithm>
@@ -29,8 +32,7 @@ namespace rml {
 
 namespace {
 
-// A test, or its negation: twice the number of the letter, and one more where it is negated. `first` and `last` come
-// before the values.
+// A test, or its negation: twice the number of the letter, plus one if negated. `first` and `last` precede the values.
 using Literals = std::vector<std::uint32_t>;
 constexpr std::uint32_t first_letter = 0, last_letter = 1, value_letters = 2;
 constexpr std::uint32_t literal(std::uint32_t letter, bool positive) { return 2 * letter + (positive ? 0 : 1); }
@@ -81,7 +83,8 @@ class StepsVerifier {
     walk(unit.commit);
   }
 
-  // The cut, and what holds only where the cut does: kept where the segment goes on, and looked at an instant later.
+  // Finds the cut, and the conditions that hold only where the cut does. These are stored if the segment continues, and
+  // read an instant later.
   void find_cut(const steps::Unit& unit) {
     std::vector<steps::SideCell> sides;
     const auto look = [&](const steps::Statement& s) {
@@ -142,7 +145,8 @@ class StepsVerifier {
     }
   }
 
-  // A branch, whose statements are looked at one by one, or a load, which may be made where nothing needs it.
+  // True for a branch, whose statements are checked one by one, and for a load, which may happen where its value is not
+  // needed.
   static bool reads_nothing(const steps::Statement& s) {
     return std::holds_alternative<steps::Branch>(s) || std::holds_alternative<steps::LoadCell>(s) ||
            std::holds_alternative<steps::LoadArray>(s);
@@ -200,7 +204,7 @@ class StepsVerifier {
     return literal(l.condition.index + value_letters, l.positive);
   }
 
-  // Without negations and samplings, which are what they are made of wherever they are present.
+  // The literal without negations and samplings. Wherever those are present, they equal their operand or its negation.
   Literal stripped(Literal l) const {
     for (std::size_t most = core_.values.size(); most > 0; --most) {
       const auto* when = std::get_if<core::When>(&core_[l.condition].rhs);
@@ -236,7 +240,7 @@ class StepsVerifier {
                                [&](std::uint8_t c) { return is_covered_at(c, paths); });
   }
 
-  // At instants of one class; 0: there are none.
+  // At instants of one class; 0: outside segments.
   bool is_covered_at(std::uint8_t instant_class, const std::vector<Literals>& paths) {
     instant_class_ = instant_class;
     if (instant_class != 0) {
@@ -256,7 +260,7 @@ class StepsVerifier {
 
   void decide(std::uint32_t letter, bool truth) { decided_[letter] = truth ? Decided::yes : Decided::no; }
 
-  // Decides what the path tests; false if no instant of the class takes it.
+  // Fixes the outcomes of the tests on the path. Returns false if no instant of the class takes it.
   bool follow_path() {
     before_.resize(path_.size());
     for (followed_ = 0; followed_ < path_.size(); ++followed_) {
@@ -269,9 +273,9 @@ class StepsVerifier {
     return true;
   }
 
-  // Whether one of the paths is taken, whatever the tests say that are still open.
+  // True if one of the paths is taken, for all outcomes of the open tests.
   bool is_covered_by(const std::vector<Literals>& paths) {
-    if (++evaluations_ > most_evaluations) return true;  // too many cases to tell
+    if (++evaluations_ > most_evaluations) return true;  // gives up: too many cases
     std::vector<Literals> left;
     for (const Literals& path : paths) {
       Literals open;
@@ -296,7 +300,7 @@ class StepsVerifier {
     return covered;
   }
 
-  // Whether what the letter stands for can have this truth at instants of the class at hand.
+  // True if the letter can have this truth value at instants of the current class.
   bool can_be(std::uint32_t letter, bool truth) {
     if (letter < value_letters) return true;
     const ValueId condition{letter - value_letters};
@@ -319,26 +323,26 @@ class StepsVerifier {
   std::vector<std::vector<ValueId>> results_;  // by call
   std::string error_;
 
-  // Of the unit at hand.
+  // About the current unit.
   const steps::Unit* unit_ = nullptr;  // null: none
   std::optional<Literal> cut_;
   std::vector<Literal> only_at_cut_;
-  std::map<ArrayId, std::vector<Literals>> stored_;  // paths on which sweeps so far stored an element
+  std::map<ArrayId, std::vector<Literals>> stored_;  // paths on which an earlier sweep stored an element
   std::optional<DependenceGraph> graph_;             // of the core
   std::optional<ClassFacts> facts_;
 
-  // Of the block at hand.
-  std::map<ValueId, std::vector<Literals>> written_;  // paths on which a value was
-  std::map<ValueId, std::vector<Literals>> loaded_;   // paths on which an element of an array was, stored or not
+  // About the current block.
+  std::map<ValueId, std::vector<Literals>> written_;  // paths on which a value was written
+  std::map<ValueId, std::vector<Literals>> loaded_;   // paths on which an element of an array was loaded, stored or not
   Literals path_;
-  std::vector<ValueId> conditions_;  // of the branches around
+  std::vector<ValueId> conditions_;  // conditions of the enclosing branches
 
-  // Of the question at hand.
+  // About the current query.
   std::uint8_t instant_class_ = 0;
   bool thorough_ = false;
   std::uint32_t evaluations_ = 0;
-  std::size_t followed_ = 0;      // literals of the path that are decided
-  std::vector<Decided> before_;   // what their letters were
+  std::size_t followed_ = 0;      // number of literals of the path that are decided
+  std::vector<Decided> before_;   // the former state of their letters
   std::vector<Decided> decided_;  // by letter
 };
 

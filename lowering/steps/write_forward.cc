@@ -1,6 +1,6 @@
-// Values are written in schedule order. A fby is read where it is scheduled and written as soon as both it has been
-// read and its next value is known; a tensor only at the end of the block, since its readers may still look at the
-// cell.
+// Writes values in the order of the schedule. A fby is read where it is scheduled. A scalar memory is written as soon
+// as it has been read and its next value is known; a tensor only at the end of the block, because its readers may use
+// the cell in place.
 #include "lowering/steps/write_forward.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace rml {
 
 namespace {
 
-// The blocks of one forward unit, value after value.
+// Writes the blocks of one forward unit, value by value.
 class ForwardUnit {
  public:
   ForwardUnit(ProgramBuilder& builder, std::uint32_t unit)
@@ -98,7 +98,7 @@ class ForwardUnit {
       waiting_[f.next].push_back({v, f.next, c});
   }
 
-  // Scalars at once; tensors at the end of the block, so that what was loaded can be read in place.
+  // Stores scalars immediately, and tensors at the end of the block, so that loaded tensors can be read in place.
   void store(const Store& s) {
     need(s.fby);
     need(s.next);
@@ -108,8 +108,8 @@ class ForwardUnit {
       at_end_.push_back(s);
   }
 
-  // Where what comes next is what is in the cell, nothing is stored; but at the first instant an
-  // initial value that is computed is not in the cell.
+  // Leaves out the store if the memory keeps its value. But at the first instant a computed initial value must be
+  // stored, because the cell does not have it.
   void write_store(const Store& s) {
     const ValueId init = std::get<core::Fby>(core_[s.fby].rhs).init;
     const Change change = what_changes(core_, s.fby, s.next);
@@ -118,8 +118,8 @@ class ForwardUnit {
     if (change.next.valid()) out_.write(path(s.fby) + tests(change.where), steps::StoreCell{s.cell, change.next});
   }
 
-  // Cells of scalars are loaded where they are first used, and only on the clock of their uses:
-  // a register is held for a short time, and a value that is sampled is not loaded elsewhere.
+  // Finds scalar cells that are loaded at their first use, and only on the clock of their uses: registers are then live
+  // for a short time, and a value that is only sampled is not loaded at other instants.
   void find_lazy() {
     for (ValueId v : from_.values)
       if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && core_.is_const(f->init))
@@ -141,7 +141,7 @@ class ForwardUnit {
     const auto at = pending_.find(v);
     if (at == pending_.end()) return;
     ClockId use = lazy_.at(v);
-    // A condition that is not known yet cannot be asked.
+    // A condition that is not computed yet cannot be tested.
     for (const ClockId c : ancestors(core_, use, from_.clock))
       if (!defined_.contains(core_[c].condition)) use = core_[c].parent;
     if (use.valid()) out_.write(path(use), steps::LoadCell{v, at->second});
@@ -154,10 +154,10 @@ class ForwardUnit {
   const ScheduledUnit& from_;
   StepWriter out_;
   std::set<ValueId> defined_;                        // by a statement, or as an operand
-  std::map<ValueId, std::vector<Store>> waiting_;    // for the next value, by it
-  std::map<ValueId, std::vector<ValueId>> delayed_;  // memories whose stream goes on with the value, by it
+  std::map<ValueId, std::vector<Store>> waiting_;    // by next value: the stores that wait for it
+  std::map<ValueId, std::vector<ValueId>> delayed_;  // by next value: the memories whose stream continues with it
   std::vector<Store> at_end_;
-  std::map<ValueId, ClockId> lazy_;    // the clock of all uses; invalid: none
+  std::map<ValueId, ClockId> lazy_;    // by memory: the clock of all its uses; invalid: none
   std::map<ValueId, CellId> pending_;  // not loaded yet
 };
 

@@ -1,5 +1,5 @@
-// Schedules and steps as text (`rmlc show schedule`): units, passes with the classes of
-// instants they compute, statements, and storage in bytes.
+// Prints schedules and steps (`rmlc show schedule`): units, sweeps with the classes of instants they compute,
+// statements, and storage in bytes.
 #include <sstream>
 
 #include "lowering/demand/on_demand.h"
@@ -17,7 +17,7 @@ std::string id(ValueId v) { return v.valid() ? "%" + std::to_string(v.index) : "
 
 std::string named(const Core& c, ValueId v) { return c[v].name.empty() ? id(v) : id(v) + " " + c[v].name; }
 
-// Set off from the value.
+// The classes after a gap.
 std::string class_names(std::uint8_t classes) { return classes == any_instant ? "" : "  " + classes_text(classes); }
 
 std::size_t bytes(DType d, const Shape& s) {

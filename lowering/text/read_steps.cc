@@ -1,7 +1,7 @@
-// Reads what steps_text writes.
+// Reads the text that steps_text writes.
 //
-// Tables come before what speaks of them, so that every number is checked where it stands; only units may be spoken of
-// before they are there, which is checked in the end.
+// Tables precede the lines that refer to them, so every number is checked where it occurs. Only units may be mentioned
+// before they are defined; these mentions are checked at the end.
 #include <utility>
 
 #include "lowering/demand/read_equations.h"
@@ -14,15 +14,15 @@ namespace rml {
 
 namespace {
 
-constexpr std::size_t most_branches = 2000, most_bodies = 256;  // within each other
+constexpr std::size_t most_branches = 2000, most_bodies = 256;  // limits of nesting
 
 class StepsReader : FormReader {
  public:
-  // `sites`: of the whole program, where this is the body of an iteration.
+  // `sites`: for the body of an iteration, the number of sites of the whole program.
   StepsReader(TextLines& lines, std::size_t depth, std::size_t sites)
       : FormReader(lines), depth_(depth), outer_sites_(sites) {}
 
-  // From the line after the current one to the end of the text; of a body, to its `end`.
+  // Reads from the line after the current one to the end of the text; for a body, to its `end`.
   std::optional<steps::Program> read() {
     if (!read_core_lines()) return std::nullopt;
     p_.core = shared_core();
@@ -295,7 +295,7 @@ class StepsReader : FormReader {
     return true;
   }
 
-  // A straight program within this one, whose ports are those of a core.
+  // Reads a straight program within this one, whose ports are those of `like`.
   std::shared_ptr<steps::Program> inner_steps(const Core& like, std::size_t sites, const std::string& whose) {
     const std::size_t begin = lines_.place();
     auto inner = lines_.ok() ? StepsReader(lines_, depth_ + 1, sites).read() : std::nullopt;
@@ -400,12 +400,12 @@ class StepsReader : FormReader {
 
   // ---- statements
 
-  // The lines up to `end`.
+  // Reads lines up to `end`.
   void block(steps::Block& into) {
     if (!into.statements.empty()) lines_.fail("this block is there already");
     if (statements(into)) lines_.fail("`else` belongs to an `if`");
   }
-  // Whether they end with `else`.
+  // Reads lines up to `end` or `else`; returns true for `else`.
   bool statements(steps::Block& into) {
     while (lines_.next()) {
       if (lines_.take("end")) return false;
@@ -581,8 +581,8 @@ class StepsReader : FormReader {
   std::size_t depth_, outer_sites_;
   std::size_t uniform_bytes_ = 0, branches_ = 0;
   bool in_rows_ = false;
-  std::optional<EquationsReader> equations_;                      // of a program that runs on demand
-  std::vector<std::pair<std::size_t, std::uint32_t>> mentioned_;  // units, and where
+  std::optional<EquationsReader> equations_;                      // for a program that runs on demand
+  std::vector<std::pair<std::size_t, std::uint32_t>> mentioned_;  // units, and the positions of the mentions
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The whole of a program of steps as text.
+// Writes the complete text of a program of steps.
 #include "lowering/text/steps_text.h"
 
 #include "lowering/demand/on_demand.h"
@@ -18,7 +18,7 @@ class StepsText {
  public:
   explicit StepsText(const steps::Program& p) : p_(p), core_(*p.core) {}
 
-  // From the core's first line to that of the last unit's, and of bodies.
+  // Writes from the core's first line to the last line of units and bodies.
   std::string run() {
     text_ = inner_core_text(core_);
     if (p_.straight) text_ += "straight\n";
@@ -34,7 +34,7 @@ class StepsText {
   }
 
  private:
-  // ---- what is kept ----
+  // ---- storage ----
 
   void storage() {
     for (std::size_t i = 0; i < p_.cells.size(); ++i) {
@@ -109,7 +109,7 @@ class StepsText {
     text_ += "\n";
   }
 
-  // ---- equations of what runs on demand ----
+  // ---- equations of a program on demand ----
 
   void equations() {
     text_ += "on demand\n";
@@ -233,7 +233,7 @@ class StepsText {
            std::to_string(s.inner) + ", " + std::to_string(s.n) + ") " + matrix(s.a) + " times " + matrix(s.b) +
            " of " + id_text(s.value) + (s.onto.valid() ? " onto " + cell(s.onto) : "");
   }
-  // Within statements() alone.
+  // Must be called within statements() only.
   static std::string line(const steps::Branch&) { return {}; }
 
   const steps::Program& p_;

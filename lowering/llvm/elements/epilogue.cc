@@ -1,5 +1,5 @@
 // The loops of a product compute an expression over it from its elements as they leave the registers, so that the
-// product is never in memory; of two packed products of which only the sum is looked at, both together.
+// product is never in memory. If two packed products are only used in their sum, the loops compute both together.
 #include "lowering/llvm/elements/epilogue.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool is_product(const Value& v) {
   return a != nullptr && operators()[a->op].lowering == Lowering::matmul;
 }
 
-// The product's loops can compute the whole expression: all operations work on vectors, and every other leaf is
+// True if the product's loops can compute the whole expression: all operations work on vectors, and every other leaf is
 // dense, uniform, or a row or column of the product's matrix.
 bool can_be_epilogue(const Function& f, const Expression& e, std::size_t leaf, const Shape& shape) {
   const Value& product = f.info(e.leaves[leaf].value);
@@ -48,13 +48,13 @@ std::size_t epilogue(const Function& f, const Expression& e, const Shape& shape)
   return SIZE_MAX;
 }
 
-// Another leaf that is a packed product of one row, too, where the expression looks at nothing but the sum of both;
-// SIZE_MAX: none.
+// Another leaf that is a packed product of one row, if the expression uses both products in their sum only; SIZE_MAX:
+// none.
 std::size_t summed_leaf(const Function& f, const Expression& e, std::size_t product, const Shape& shape) {
   std::vector<std::vector<std::size_t>> users(e.nodes.size());
   for (std::size_t k = 0; k < e.nodes.size(); ++k)
     for (const std::size_t o : e.nodes[k].operands) users[o].push_back(k);
-  // The sums that a leaf is nothing but a term of, from the innermost on.
+  // The sums of which a leaf is merely a term, from the innermost on.
   const auto sums = [&](std::size_t leaf) {
     std::vector<std::size_t> found;
     auto k = static_cast<std::size_t>(std::ranges::find(e.nodes, leaf, &Expression::Node::leaf) - e.nodes.begin());

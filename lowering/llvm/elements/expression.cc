@@ -1,4 +1,4 @@
-// Expressions: gathered from inlined values, and evaluated. What an element of one costs.
+// Collects expressions from inlined values, evaluates them, and estimates the cost of one element.
 #include "lowering/llvm/elements/expression.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::vector<Strides> leaf_views(const Expression& e) {
   return views;
 }
 
-// The strides of a loop's axes, those of extent 1 left out, are those of the dense tensor.
+// True if the strides of the loop's axes, except those of extent 1, are those of the dense tensor.
 bool runs_through(const Strides& strides, const Shape& shape) {
   const Strides dense = dense_strides(shape);
   for (std::size_t k = 0; k < shape.size(); ++k)
@@ -88,7 +88,7 @@ double cost_of(const Costs& costs, const OperatorInfo& op, DType dtype, double l
 
 }  // namespace
 
-// Of one element of a loop; nothing where an operation can fail: which one does first is seen.
+// The work of one element; nothing if an operation can fail, because it is observable which one fails first.
 Work work(const Function& f, const Expression& e, std::size_t written) {
   double sum = 0;
   for (const Expression::Node& node : e.nodes) {
@@ -101,8 +101,8 @@ Work work(const Function& f, const Expression& e, std::size_t written) {
     const OperatorInfo& op = operators()[std::get<core::Apply>(f.info(node.value).rhs).op];
     sum += cost_of(f.module.target.costs, op, dtype, static_cast<double>(f.lanes(dtype)));
   }
-  // Whole vectors; one by one where all is split whatever it is worth. Loops that LLVM may unroll as a whole, and then
-  // add up in another order, are not split.
+  // Threads get whole vectors, unless every loop is split for tests. Loops that LLVM may fully unroll, and then sum in
+  // another order, are not split.
   const Target& target = f.module.target;
   const double never_unrolled = f.module.numeric.fast ? target.nest_unrolled_by_llvm : 0;
   return {written, sum, target.costs.work_of_thread > 0 ? target.elements_together : 1, never_unrolled};

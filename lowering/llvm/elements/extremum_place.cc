@@ -1,4 +1,4 @@
-// One walk over what is searched, with the best element and its place so far in variables.
+// Emits one walk over the searched axis, with the best element and its place so far in variables.
 #include "lowering/llvm/elements/extremum_place.h"
 
 #include "lowering/llvm/function/walk.h"
@@ -6,7 +6,8 @@
 
 namespace rml::codegen {
 
-// The first extremum or, with `last`, the last, or NaN so; the operand seen as [before, searched, after].
+// The first extremum or, with `last`, the last one; a NaN counts as an extremum. The operand is viewed as [before,
+// searched, after].
 void emit_extremum_place(Function& f, ValueId v, const core::Apply& apply, bool maximum) {
   auto& ir = f.ir;
   const ValueId x = apply.operands[0];
@@ -32,7 +33,7 @@ void emit_extremum_place(Function& f, ValueId v, const core::Apply& apply, bool 
     IrValue wins = comparison(f, before_others, dtype, candidate, so_far);
     if (!is_float(dtype)) return wins;
     IrValue nan = ir.CreateFCmpUNO(candidate, candidate);
-    if (last) return ir.CreateOr(wins, nan);  // of a NaN and a number none goes before the other
+    if (last) return ir.CreateOr(wins, nan);  // a NaN and a number are unordered
     return ir.CreateAnd(ir.CreateOr(wins, nan), ir.CreateFCmpORD(so_far, so_far));
   };
   walk(f, {before, after}, {{after, 1}, {searched * after, 1}}, f.small(shape), [&](const std::vector<IrValue>& at) {

@@ -1,6 +1,6 @@
-// Pointwise operators and reductions, fused: one loop nest per value that is materialised, or for several.
+// Emits pointwise operators and reductions, fused: one loop nest per stored value, or for several.
 //
-// Loads and stores carry scopes which say that a result overlaps with no leaf: what the vectoriser needs to know.
+// Loads and stores carry alias scopes which say that a result overlaps with no leaf. The vectoriser needs that.
 #include "lowering/llvm/elements/loops.h"
 
 #include <algorithm>
@@ -19,17 +19,17 @@ namespace rml::codegen {
 
 namespace {
 
-// What one nest computes: values with the same loop shape, each of them a root of one expression.
+// The values of one nest. They have the same loop shape, and each is a root of one expression.
 struct Loop {
   const std::vector<ValueId>& members;
   Shape shape;
   Expression expression = {};
-  std::vector<std::size_t> roots = {};  // by member: the node that is stored or combined
+  std::vector<std::size_t> roots = {};  // by member: its node, which is stored or combined
   std::vector<IrValue> to = {};         // by member
   std::vector<Strides> views = {};      // of the members, then of the leaves
-  std::vector<Access> access = {};      // likewise
+  std::vector<Access> access = {};      // in the same order
   bool unrolled = false;
-  bool in_place = false;  // where a leaf may lie, each element over its own
+  bool in_place = false;  // results may share memory with a leaf, element by element
 };
 
 Loop gather_members(const Function& f, const std::vector<ValueId>& members) {
@@ -47,7 +47,7 @@ Loop gather_members(const Function& f, const std::vector<ValueId>& members) {
   return loop;
 }
 
-// What is read is in memory, and what is written has a place.
+// Ensures that leaves are in memory and that results have an address.
 void place_values(Function& f, Loop& loop) {
   for (const Expression::Leaf& leaf : loop.expression.leaves) f.prepare(leaf.value);
   loop.unrolled = f.small(loop.shape);
@@ -85,7 +85,7 @@ void store_as_vectors(Function& f, const Loop& loop, SmallVectors vectors) {
   for (const ValueId v : loop.members) f.whole.lanes[v.index] = vectors.widest;
 }
 
-// Says which elements never meet, of members and leaves.
+// Sets the alias information of members and leaves.
 void set_accesses(Function& f, Loop& loop) {
   const std::size_t count = loop.members.size();
   for (const Strides& view : leaf_views(loop.expression)) loop.views.push_back(view);
@@ -100,8 +100,8 @@ void set_accesses(Function& f, Loop& loop) {
       loop.access[count + k] = {nullptr, nullptr, f.independent};
 }
 
-// Of one element, where the nest may be shared out. That sums are apart from what has no scope LLVM knows only where
-// their variable is, and not in a piece.
+// The work of one element, if the nest may be shared by threads. Not if a sum is a variable of this function: in a
+// piece LLVM could not know that the variable overlaps with no other access.
 Work shared_work(const Function& f, const Loop& loop) {
   const auto stays = [&](ValueId v) { return reduces(f.info(v)) && (f.small(v) || loop.in_place); };
   return std::ranges::none_of(loop.members, stays) ? work(f, loop.expression, loop.members.size()) : Work{};

@@ -1,9 +1,8 @@
-// Reductions: one walk over the operand, the result a view with stride 0 along the axes that
-// are reduced.
+// Emits reductions: one walk over the operand. The result is a view with stride 0 along the reduced axes.
 //
-// Elements that go into one result are combined in row-major order; floats of a row in lanes (sums.cc), unless
-// strict_math asks for the order as well. The result starts as what leaves the first element as it is (-0.0 for sums of
-// floats, 1 for products, the infinities for the extrema), so no first iteration is peeled.
+// The elements of one result are combined in row-major order; floats of a row are combined in lanes (sums.cc), unless
+// strict_math also requires the order. The result starts as the neutral element, which leaves the first element
+// unchanged (-0.0 for sums of floats, 1 for products, the infinities for extrema), so no first iteration is peeled.
 #include "lowering/llvm/elements/reduction.h"
 
 #include <limits>
@@ -35,7 +34,7 @@ llvm::Constant* neutral(Lowering lowering, DType dtype, llvm::Type* type) {
   return llvm::ConstantInt::get(type->getContext(), edge);
 }
 
-// Where an element of the operand goes.
+// The view through which an element of the operand reaches its result.
 Strides reduced_view(const Function& f, ValueId v) {
   const auto& apply = std::get<core::Apply>(f.info(v).rhs);
   const Shape& shape = f.info(apply.operands[0]).shape;

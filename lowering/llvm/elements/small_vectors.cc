@@ -1,5 +1,5 @@
-// Small tensors on which functions are computed, unrolled, would have a function for every element; as one vector they
-// have one. A processor takes hardly longer to divide a vector than an element.
+// Keeps small tensors as vectors. Unrolled code on a small tensor would compute a function for every element; on a
+// vector it computes the function once. Also, dividing a vector takes hardly longer than dividing an element.
 #include "lowering/llvm/elements/small_vectors.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace rml::codegen {
 
-// One vector where there are functions; vectors as wide as a processor divides where there are divisions and roots
-// alone. Without either that would not pay: elements just stored one by one are slow to load together.
+// One vector if functions are computed; vectors as wide as the processor divides if there are only divisions and roots.
+// Otherwise vectors would not pay: elements that were just stored one by one load slowly as a vector.
 SmallVectors find_vectors(const Function& f, const Expression& e, const Shape& shape) {
   const Target& target = f.module.target;
   if (elements(shape) < target.fewest_in_vector || !target.has_vectors() || f.module.numeric.calls_libm) return {};

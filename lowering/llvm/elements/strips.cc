@@ -1,4 +1,4 @@
-// Strips: columns side by side, each with a sum in registers.
+// Emits reductions in strips of adjacent columns, each with a sum in registers.
 #include "lowering/llvm/elements/strips.h"
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace rml::codegen {
 
-// Reductions that keep the last axis, which is not long, and some before those that they reduce, are computed for some
-// columns at a time, so that their sums stay in registers. Columns that are no whole strips are, where there is a
-// widest one among them, narrower ones.
+// Applies to reductions that keep the last axis, which must not be long, and perhaps axes before the reduced ones. They
+// are computed for some columns at a time, so that the sums stay in registers. The columns after the widest strips are
+// computed in narrower ones.
 Strips find_strips(const Function& f, const std::vector<ValueId>& members, const Shape& shape,
                    const std::vector<Strides>& views) {
   if (shape.size() < 2 || f.small(shape)) return {};
   std::int64_t reductions = 0;
-  std::size_t kept = 0;  // axes in front
+  std::size_t kept = 0;  // axes before the reduced ones
   for (std::size_t k = 0; k < members.size(); ++k) {
     if (!reduces(f.info(members[k]))) continue;
     if (views[k].back() != 1 || !is_float(f.info(members[k]).dtype)) return {};
@@ -42,7 +42,7 @@ struct Piece {
   std::int64_t first_column, width, count;
 };
 
-// All columns, in strips that become narrower, by halves down to a vector; the last one has what is left.
+// Divides all columns into strips whose width is halved down to a vector; the last strip has the remaining columns.
 std::vector<Piece> pieces_of(std::int64_t columns, std::int64_t width, std::int64_t vector) {
   std::vector<Piece> pieces;
   for (std::int64_t done = 0; done < columns; width = std::max(width / 2, vector)) {

@@ -1,20 +1,19 @@
-// Sums and products of floats in lanes, and extrema of many: an order that vectors follow, and that nothing else
-// decides.
+// Computes sums and products of floats, and extrema of many numbers, in lanes. The order of combination suits vectors
+// and depends on shapes alone.
 //
-// The elements that go into one result form runs: neighbours along the last axes, all of which are reduced. A run is
-// spread over as many sums, lanes, as fit in 128 bytes, or fewer, so that few elements are left over. The lanes
-// are folded in halves, then comes the sum of the rest, and what runs give is added in row-major order:
+// The elements of one result form runs: neighbours along the last axes, all of which are reduced. A run is spread over
+// as many lanes as fit in 128 bytes, or fewer, so that few elements are left over. The lanes are folded in halves; then
+// the sum of the left-over elements is added. The results of runs are added in row-major order:
 //
 //   s[l] = x[l] + x[l + lanes] + x[l + 2 lanes] + ...      folded: s[l] += s[l + lanes / 2], and so on;  s[0] + rest
 //
-// Extrema are the same in any order, but for the sign of a zero and which NaN it is: their rest goes into the first
-// lanes as well, 16 elements, 8 or 4 at a time, and only the last three or fewer come behind the lanes. Where the loop
-// has sums too, whose rests are in order, it is no loop of vectors.
+// Extrema do not depend on the order, except for the sign of a zero and the choice among NaNs. Their left-over elements
+// also go into the first lanes, 16, 8 or 4 elements at a time; at most the last three are combined after the lanes. If
+// the loop computes sums as well, whose left-over elements are in order, this part is not a vector loop.
 //
-// So the result depends on shapes alone: not on which other loops it shares, on the machine's vectors, the level of
-// optimisation or the number of threads. A loop whose innermost axis is the run computes the lanes in a loop of
-// their own, which LLVM turns into vectors as it stands. Where something else in the loop divides the run, its elements
-// are stored first.
+// So the result does not depend on which other loops it shares, on the machine's vectors, on the level of optimisation
+// or on the number of threads. A loop whose innermost axis is the run computes the lanes in a loop of their own, which
+// LLVM vectorises directly. If another operation in the loop divides the run, its elements are stored first.
 #include "lowering/llvm/elements/sums.h"
 
 #include <algorithm>
@@ -30,21 +29,21 @@ namespace {
 
 bool is_extremum(Lowering l) { return l == Lowering::reduce_min || l == Lowering::reduce_max; }
 
-// The shortest run that goes in lanes; 0: none does.
+// The shortest run that is computed in lanes; 0: none is.
 std::int64_t least_run(Lowering l, const Numeric& numeric) {
   if (is_extremum(l)) return numeric.fewest_extrema;
   const bool adds = l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_prod;
   return adds ? numeric.fewest_lanes : 0;
 }
 
-// The product of the last extents along which the view stands still.
+// The product of the last extents along which the view has stride 0.
 std::int64_t run_of(const Shape& shape, const Strides& view) {
   std::int64_t run = 1;
   for (std::size_t axis = shape.size(); axis-- > 0 && (view[axis] == 0 || shape[axis] == 1);) run *= shape[axis];
   return run;
 }
 
-// The most, a power of two, that leave over a quarter of the run at most.
+// The greatest power of two that leaves at most a quarter of the run over.
 std::int64_t lanes_of(std::int64_t run, DType dtype, const Numeric& numeric) {
   std::int64_t lanes = numeric.sum_bytes / static_cast<std::int64_t>(byte_size(dtype));
   while (lanes > numeric.fewest_lanes && (lanes > run || run % lanes > run / 4)) lanes /= 2;
@@ -53,7 +52,7 @@ std::int64_t lanes_of(std::int64_t run, DType dtype, const Numeric& numeric) {
 
 }  // namespace
 
-// Of the members of a loop.
+// The members of a loop that are computed in lanes.
 std::vector<Sum> sums_in_lanes(const Function& f, const std::vector<ValueId>& members) {
   std::vector<Sum> sums;
   for (std::size_t k = 0; k < members.size(); ++k) {
@@ -65,12 +64,12 @@ std::vector<Sum> sums_in_lanes(const Function& f, const std::vector<ValueId>& me
     const std::int64_t least = least_run(reduction_of(v), f.module.numeric),
                        run = run_of(f.info(apply.operands[0]).shape, reduced_view(f, members[k]));
     if (least > 0 && run >= least)
-      sums.push_back({members[k], k, run, lanes_of(run, v.dtype, f.module.numeric)});  // otherwise in order
+      sums.push_back({members[k], k, run, lanes_of(run, v.dtype, f.module.numeric)});  // else in order
   }
   return sums;
 }
 
-// Takes those out whose runs are not the innermost loop: their elements are stored in its place.
+// Removes and returns the sums whose runs are not the innermost loop. Their elements are stored in place of the result.
 std::vector<Sum> store_sums(Function& f, std::vector<Sum>& sums, const Shape& shape, std::vector<Strides>& views,
                             std::vector<IrValue>& to) {
   std::vector<Sum> kept, stored;
@@ -92,7 +91,7 @@ namespace {
 
 using Combine = std::function<IrValue(IrValue a, IrValue b)>;
 
-// The parts, scalars or vectors, are the lanes in order.
+// The parts, scalars or vectors, are consecutive lanes.
 IrValue folded(Function& f, std::vector<IrValue> parts, const Combine& combine) {
   auto& ir = f.ir;
   for (; parts.size() > 1; parts.resize(parts.size() / 2))
@@ -113,7 +112,7 @@ IrValue folded(Function& f, ValueId v, std::vector<IrValue> parts) {
                 [&](IrValue a, IrValue b) { return combined(f, reduction_of(f.info(v)), f.info(v).dtype, a, b); });
 }
 
-// Of numbers that are apart from NaN, an element after what is so far.
+// For numbers that are kept separate from NaN: combines the result so far with a further element.
 IrValue better(Function& f, ValueId v, IrValue so_far, IrValue element) {
   const bool maximum = reduction_of(f.info(v)) == Lowering::reduce_max;
   IrValue wins = maximum ? f.ir.CreateFCmpOGT(element, so_far) : f.ir.CreateFCmpOLT(element, so_far);
@@ -123,7 +122,7 @@ IrValue first_none(Function& f, IrValue so_far, IrValue element) {
   return f.ir.CreateSelect(f.ir.CreateFCmpUNO(so_far, so_far), so_far, element);
 }
 
-// Of what whole blocks of lanes leave of a run, what goes into its first lanes: as many as can be each time.
+// The left-over elements that go into the first lanes: each time the greatest power of two that fits.
 std::vector<std::int64_t> parts_of_rest(std::int64_t rest, const Numeric& numeric) {
   std::vector<std::int64_t> parts;
   for (auto left = static_cast<std::uint64_t>(rest); left >= static_cast<std::uint64_t>(numeric.fewest_lanes);
@@ -132,7 +131,7 @@ std::vector<std::int64_t> parts_of_rest(std::int64_t rest, const Numeric& numeri
   return parts;
 }
 
-// A loop for vectors: of as many elements as lanes, apart from each other.
+// A loop that LLVM vectorises, over `count` lanes that are independent of each other.
 void lane_loop(Function& f, std::int64_t count, DType dtype, const std::function<void(IrValue)>& body) {
   auto& ir = f.ir;
   const auto property = [&](const char* name, std::int64_t value) {
@@ -178,7 +177,7 @@ void combine_in_lanes(Function& f, const Sum& sum, IrValue element, IrValue plac
 
 namespace {
 
-// One run of each of the sums. `to` and `begin` are those of the loop: places by member, and where each begins there.
+// One run of each of the sums. `to` and `begin` are those of the loop: addresses by member, and the offset of each run.
 class Run {
  public:
   Run(Function& f, std::vector<Sum>& sums, std::int64_t run, const std::vector<IrValue>& to,
@@ -248,8 +247,8 @@ class Run {
     IrValue lanes, none, rest;  // none: see Sum
   };
 
-  // Where registers hold both. The comparison and the choice of the better number are one instruction then, and what
-  // looks for NaN does not wait for it.
+  // True if registers hold both kinds of lanes. Then one instruction compares and selects the better number, and the
+  // test for NaN does not delay it.
   bool none_apart(Lowering lowering) const {
     return is_extremum(lowering) && width_ > 1 && 2 * lanes_ / width_ <= f_.module.target.sums();
   }
@@ -281,7 +280,7 @@ class Run {
   llvm::Type *scalar_, *piece_;
   const std::vector<IrValue>&to_, &begin_;
   std::vector<Places> places_;       // by sum
-  std::int64_t extrema_behind_ = 0;  // elements of an extremum that come behind the lanes
+  std::int64_t extrema_behind_ = 0;  // elements of an extremum that are combined after the lanes
 };
 
 }  // namespace

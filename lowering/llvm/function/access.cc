@@ -1,4 +1,4 @@
-// Alias scopes: a set of them for each loop.
+// Creates alias scopes, a set of them for each loop.
 #include "lowering/llvm/function/access.h"
 
 #include <llvm/IR/MDBuilder.h>

@@ -1,5 +1,5 @@
-// See close_over.h. A variable (alloca) of the outer function goes by its address only if the inner one writes it:
-// whose address is known to nobody stays in registers, on both sides.
+// Makes an inner function self-contained (close_over.h). A variable (alloca) of the outer function is passed by address
+// only if the inner one writes it: a variable whose address does not escape stays in registers in both functions.
 #include "lowering/llvm/function/close_over.h"
 
 #include <llvm/ADT/MapVector.h>
@@ -32,7 +32,7 @@ bool only_reads(const llvm::Use& use) {
   return copy != nullptr && &copy->getRawSourceUse() == &use;
 }
 
-// The variable whose contents go, or none.
+// The variable whose contents are passed, or null.
 llvm::AllocaInst* copied_variable(llvm::Value* value, const std::vector<llvm::Use*>& uses) {
   auto* variable = llvm::dyn_cast<llvm::AllocaInst>(value);
   const bool read = variable != nullptr && llvm::all_of(uses, [](llvm::Use* use) { return only_reads(*use); });

@@ -1,4 +1,4 @@
-// The ground of a generated function: faults and their exit, loops, storage, values.
+// The foundation of a generated function: faults and their exit, loops, storage, values.
 #include "lowering/llvm/function/function.h"
 
 #include <llvm/IR/MDBuilder.h>
@@ -137,7 +137,7 @@ llvm::BasicBlock* Function::open_loop(IrValue extent, llvm::PHINode*& index) {
 
 namespace {
 
-// LLVM would find out at length, twice, that a loop is too long to be written out, or several of its rounds.
+// False for long loops. Otherwise LLVM would analyse at length, twice, whether to unroll the loop fully or partly.
 bool worth_unrolling(const Target& target, llvm::BasicBlock* header, IrValue extent) {
   const auto* rounds = llvm::dyn_cast<llvm::ConstantInt>(extent);
   if (rounds == nullptr) return true;
@@ -244,7 +244,7 @@ IrValue Function::load(DType dtype, IrValue address, Access access) {
   return dtype == DType::boolean ? ir.CreateTrunc(value, ir.getInt1Ty()) : value;
 }
 
-// What the program itself has stored is 0 or 1.
+// A Boolean that the program itself has stored is 0 or 1.
 IrValue Function::load_truth(IrValue address) {
   auto* value = ir.CreateLoad(ir.getInt8Ty(), address);
   value->setMetadata(llvm::LLVMContext::MD_range,
@@ -318,7 +318,7 @@ IrValue Function::scratch(DType dtype, const Shape& shape, const llvm::Twine& na
   return buffer;
 }
 
-// In a piece of a parallel loop every thread has its own.
+// In a piece of a parallel loop every thread has scratch of its own.
 IrValue Function::scratch(std::uint64_t size, Lifetime lifetime) {
   if (frame.worker == nullptr) return at(module.layout.scratch(size, lifetime));
   const std::uint64_t apart = (size + 63) / 64 * 64;
@@ -339,7 +339,7 @@ Function::Slot& Function::slot(ValueId v) {
     slot.storage = variable_of(*whole.function, slot.pointer ? module.pointer() : type,
                                info(v).name.empty() ? "v" + llvm::Twine(v.index) : info(v).name);
     module.debug.variable(slot.storage, info(v), slot.pointer);
-    // In a segment a value may be moved on, and be a branch's condition, at instants that neither compute nor need it.
+    // In a segment, instants that neither compute nor need a value may still store it to a memory or test it.
     const bool condition = info(v).dtype == DType::boolean && info(v).shape.empty();
     if ((slot.pointer || condition) && (position != nullptr || last_flag != nullptr)) {
       IrValue first = slot.pointer ? zeros(v) : llvm::Constant::getNullValue(element);
@@ -365,7 +365,7 @@ IrValue Function::element(ValueId v, IrValue index, Access access) {
   if (const auto* known = std::get_if<core::Const>(&info(v).rhs)) {
     const auto* place = llvm::dyn_cast<llvm::ConstantInt>(index);
     const std::int64_t at = place != nullptr ? place->getSExtValue() : 0, count = known->value.elements();
-    // Behind a fault that is certain: nobody gets here.
+    // Unreachable, because a fault precedes it.
     if (at < 0 || at >= count) return llvm::Constant::getNullValue(register_type(module.context, info(v).dtype));
     if (place != nullptr || uniform(known->value)) return element_constant(module.context, known->value, at);
   }
@@ -385,7 +385,7 @@ void Function::define_at(ValueId v, IrValue address) {
   if (s.pointer) {
     ir.CreateStore(address, s.storage);
   } else if (info(v).dtype == DType::boolean && info(v).shape.empty()) {
-    define(v, load(DType::boolean, address));  // copies of bytes would hide that it is 0 or 1
+    define(v, load(DType::boolean, address));  // a copy of bytes would hide from LLVM that it is 0 or 1
   } else {
     copy_bytes(s.storage, address, info(v).dtype, info(v).shape);
   }
@@ -408,13 +408,13 @@ IrValue Function::result(ValueId v) {
   }
   IrValue& home = whole.homes[v.index];
   if (home == nullptr) {
-    // In the entry block, so that it is there wherever the value is computed.
+    // The address is computed in the entry block, so that it dominates all computations of the value.
     llvm::IRBuilder<>::InsertPointGuard guard(ir);
     ir.SetInsertPoint(whole.function->getEntryBlock().getTerminator());
     const Lifetime lifetime = aliasing == nullptr ? Lifetime{} : aliasing->lifetime(v);
     if (frame.function == whole.function) {
       home = scratch(info(v).dtype, info(v).shape, "buffer", lifetime);
-    } else {  // other parts find it as well
+    } else {  // all parts must find it
       ir.SetCurrentDebugLocation({});
       IrValue here = std::exchange(state, whole.state);
       home = scratch(bytes(info(v).dtype, info(v).shape), lifetime);

@@ -1,13 +1,13 @@
-// Loops in several threads: their body as a function over some of the rounds, which rml_parallel calls.
+// Loops in several threads. The body becomes a function over a range of rounds, which rml_parallel calls.
 //
 //   for i in 0 … n - 1: y[i] = f(x[i])
 //
 //   piece(context, begin, end, worker):  for i in begin … end - 1: context.y[i] = f(context.x[i])
 //   rml_parallel(piece, {x, y}, n, grain, threads)
 //
-// A round is done by one thread, in the same way whichever it is and whatever else it does, and what one round
-// writes no other one touches: the results are those of one thread, to the bit. Rounds that write to the same
-// place, as sums do, stay together. Buffers that a round needs for itself are there once for every thread.
+// The results equal those of one thread, to the bit: one thread does a whole round, in the same way on every thread,
+// and no round touches memory that another one writes. Rounds that write to the same place, as sums do, are not
+// separated. Buffers that a round needs for itself exist once for every thread.
 #include "lowering/llvm/function/parallel.h"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
-// Parts: pieces of a long list of statements as functions of their own, since LLVM's time and memory grow faster than
-// a function does.
+// Splits a long list of statements into functions (parts), because LLVM's time and memory grow faster than the size of
+// a function.
 //
 //   step(state): a; b; c; d      =>      step(state): part1(state); part2(state)
 //                                        part1(state): a; b      part2(state): c; d
 //
-// A part is written like any other code, over the slots of the whole. When all is written, a variable that one part
-// alone uses becomes its own; others lie in the state's scratch, where every part finds them. Of any other value of the
-// whole (an argument, the position in a segment) a copy is put there when it is made, and taken out where a part
-// begins. The work is in proportion to the code.
+// A part is emitted like any other code, over the slots of the whole. When all is emitted, a variable that only one
+// part uses becomes local to it; others move to the state's scratch, where every part finds them. Any other value of
+// the whole (an argument, the position in a segment) is copied there when it is computed, and loaded at the beginning
+// of a part. The work is proportional to the size of the code.
 #include "lowering/llvm/function/parts.h"
 
 #include <llvm/ADT/MapVector.h>
@@ -20,7 +20,7 @@ namespace rml::codegen {
 
 namespace {
 
-// Of a value: what in each part uses it.
+// By value: its uses in each part.
 using UsesByPart = llvm::MapVector<llvm::Function*, std::vector<llvm::Use*>>;
 using Foreign = llvm::MapVector<llvm::Value*, UsesByPart>;
 
@@ -38,7 +38,7 @@ Foreign foreign_values(const std::vector<llvm::Function*>& parts) {
   return all;
 }
 
-// How far behind the state an address is, if it is at a constant distance.
+// The offset of an address in the state, if it is constant.
 std::optional<std::int64_t> distance(const llvm::Value* address, const llvm::Value* state,
                                      const llvm::DataLayout& layout) {
   llvm::APInt offset(layout.getIndexSizeInBits(0), 0);
@@ -57,13 +57,14 @@ llvm::Instruction* behind(llvm::Value* value, llvm::Function& whole) {
   return llvm::isa<llvm::PHINode>(made) ? &*made->getParent()->getFirstInsertionPt() : made->getNextNode();
 }
 
-// A debugger no longer finds it: what declares it stays behind, in another function.
+// Removes the variable from debug information, because its declaration remains in another function.
 void undeclare(llvm::AllocaInst* variable) {
   for (llvm::DbgDeclareInst* declared : llvm::findDbgDeclares(variable)) declared->eraseFromParent();
   for (llvm::DbgVariableRecord* declared : llvm::findDVRDeclares(variable)) declared->eraseFromParent();
 }
 
-// In front of all; without a place in the source, which would be one of another function.
+// Inserts at the beginning of a function. The location in the source is left empty, because it would be that of another
+// function.
 struct AtEntry : llvm::IRBuilder<> {
   explicit AtEntry(llvm::Function& f) : llvm::IRBuilder<>(&f.getEntryBlock(), f.getEntryBlock().begin()) {
     SetCurrentDebugLocation({});
@@ -76,7 +77,7 @@ void join_parts(Function& f) {
   const auto beyond = [&](llvm::IRBuilder<>& at, IrValue from, std::uint64_t offset) {
     return at.CreateInBoundsGEP(at.getInt8Ty(), from, f.constant(static_cast<std::int64_t>(offset)));
   };
-  std::vector<std::pair<llvm::Value*, std::uint64_t>> shared;  // and where in the common memory
+  std::vector<std::pair<llvm::Value*, std::uint64_t>> shared;  // and their offsets in the shared memory
   std::uint64_t size = 0;
   Foreign all = foreign_values(f.parts);
   for (auto& [value, users] : all) {

@@ -1,4 +1,4 @@
-// Small values element by element, others as blocks of bytes.
+// Copies small values element by element, others as blocks of bytes.
 #include "lowering/llvm/function/values.h"
 
 #include "lowering/llvm/function/vectors.h"

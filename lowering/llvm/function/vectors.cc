@@ -1,4 +1,4 @@
-// Vectors of elements: any number of these, in pieces of powers of two.
+// Loads and stores vectors of any number of elements, in pieces whose sizes are powers of two.
 #include "lowering/llvm/function/vectors.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ IrValue load_elements(Function& f, DType dtype, unsigned lane_count, std::int64_
   return ir.CreateTrunc(all, llvm::FixedVectorType::get(ir.getInt1Ty(), lane_count));
 }
 
-// The first `count` elements, in pieces of powers of two.
+// Stores the first `count` elements in pieces whose sizes are powers of two.
 void store_elements(Function& f, DType dtype, IrValue vector, std::int64_t count, IrValue to, Access access) {
   auto& ir = f.ir;
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType());
@@ -68,7 +68,7 @@ void copy_elements(Function& f, DType dtype, std::int64_t lanes, std::int64_t co
   }
 }
 
-// In every round, halves of the lanes that are `distance` apart change places between vectors that are.
+// In every round, vectors that are `distance` apart exchange the halves of lanes that are `distance` apart.
 void transpose_squares(Function& f, std::vector<IrValue>& vectors) {
   auto& ir = f.ir;
   const auto size = static_cast<int>(vectors.size());

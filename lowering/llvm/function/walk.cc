@@ -1,4 +1,4 @@
-// Loop nests, and which of their axes is shared out among threads.
+// Emits loop nests, and chooses the axis that threads share.
 #include "lowering/llvm/function/walk.h"
 
 #include <algorithm>
@@ -31,9 +31,9 @@ Nest nest(const Shape& shape, const std::vector<Strides>& views) {
 
 namespace {
 
-// Whether LLVM, where it may reorder (--fast-math), may unroll the loops inside of a sum, or the sum itself, as a
-// whole, and then add up in an order that hangs on what it knows of the rounds of `axis`: of those of a piece it knows
-// nothing.
+// True if the order of a sum could depend on how the rounds of `axis` are split. That happens with --fast-math, where
+// LLVM may reorder: it may fully unroll the loops inside of a sum, or the sum itself, and add in an order that depends
+// on the number of rounds, if it is known. In a piece it is not.
 bool order_hangs_on(std::size_t axis, const Shape& extents, const Strides& written, std::int64_t unrolled_by_llvm) {
   for (std::size_t summed = 0; summed < extents.size(); ++summed) {
     if (written[summed] != 0) continue;
@@ -44,7 +44,7 @@ bool order_hangs_on(std::size_t axis, const Shape& extents, const Strides& writt
   return false;
 }
 
-// The axis of a walk that is shared out: each of its rounds writes to places of its own. SIZE_MAX: none is worth it.
+// The axis of a walk that threads share: each of its rounds writes to separate places. SIZE_MAX: none is worthwhile.
 std::size_t split_axis(const Function& f, const Shape& extents, const std::vector<Strides>& views, const Work& work) {
   double count = 1;
   for (const std::int64_t extent : extents) count *= static_cast<double>(extent);
@@ -70,8 +70,8 @@ std::size_t split_axis(const Function& f, const Shape& extents, const std::vecto
 
 }  // namespace
 
-// Axes along which all views advance evenly are merged, so that operands of one shape, or of
-// one shape and a scalar, are one loop.
+// Merges axes along which all views advance evenly, so that operands of one shape, or of one shape and a scalar, are
+// one loop.
 void walk(Function& f, const Shape& shape, const std::vector<Strides>& views, bool unrolled, const Visit& visit) {
   walk(f, shape, views, unrolled, {}, visit);
 }

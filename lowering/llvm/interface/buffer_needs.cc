@@ -1,4 +1,4 @@
-// Rings and arrays, as they are declared.
+// Adds up rings and arrays from their declarations.
 #include "lowering/llvm/interface/buffer_needs.h"
 
 #include <algorithm>

@@ -1,9 +1,8 @@
-// The C interface of programs with queues and segments: fixed capacity, given at NODE_init.
+// The C interface of programs with queues and segments, with a fixed capacity that NODE_init gets.
 //
-// Every ring and every segment array gets room for the same number of cycles, the largest
-// power of two that fits the memory; grow stays null, so a cycle that would need more is
-// RML_FAULT_MEMORY. NODE_push and NODE_pop lay their arguments out as the table's functions
-// want them.
+// Every ring and every segment array gets room for the same number of cycles, the largest power of two that fits the
+// memory. `grow` stays null, so a cycle that would need more is RML_FAULT_MEMORY. NODE_push and NODE_pop pass their
+// arguments in the form of the table's functions.
 #include "lowering/llvm/interface/buffered.h"
 #include "lowering/llvm/function/function.h"
 #include "lowering/llvm/interface/buffer_needs.h"
@@ -20,7 +19,7 @@ IrValue aligned(llvm::IRBuilder<>& ir, IrValue address) {
                       llvm::ConstantInt::getSigned(address->getType(), -64));
 }
 
-// Every buffer: where its address, and its capacity or bytes, are kept.
+// Calls f for every buffer, with the offsets of its address and of its capacity or bytes.
 void for_each_buffer(Emission& module,
                      const std::function<void(std::uint64_t data_at, std::uint64_t size, bool ring)>& f) {
   for (std::size_t q = 0; q < module.program.queues.size(); ++q) {
@@ -79,7 +78,7 @@ void emit_init(Emission& module, const ProgramFunctions& functions) {
   body.finish();
 }
 
-// void NODE_reset(state): the first cycle again, in the same buffers.
+// void NODE_reset(state): returns to the first cycle, with the same buffers.
 void emit_reset(Emission& module) {
   auto* inner = module.function(module.options.program_name + "_reset.body", module.i32(), {module.pointer()}, false);
   Function body(module, inner, module.core.entry + "_reset", {}, inner->getArg(0));
@@ -123,7 +122,7 @@ struct Call {
     }
     return f;
   }
-  // Arguments as arrays of addresses and of flags.
+  // Passes the arguments as arrays of addresses and of flags.
   void emit(const char* what, llvm::Function* table_function) const {
     auto* f = declare(what);
     llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));

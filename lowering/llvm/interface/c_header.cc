@@ -1,8 +1,7 @@
-// The C header of the C interface: plain C99, usable from C++.
+// Prints the C header of the C interface: plain C99, usable from C++.
 //
-// Sizes come from emitting the program once more without optimising it, so they are the
-// emitter's own. Outputs and arrays must not overlap with each other, with inputs, or with
-// the state.
+// Sizes come from emitting the program once more without optimising it, so they equal the emitter's. Outputs and arrays
+// must not overlap with each other, with inputs, or with the state.
 #include <llvm/ADT/StringExtras.h>
 
 #include "lowering/llvm/interface/buffer_needs.h"
@@ -35,7 +34,7 @@ struct Header {
                      const codegen::StateStruct&) const;
 };
 
-// NODE_advance, and how its outputs are read.
+// NODE_advance, and macros that read its outputs.
 std::string Header::advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
                             const codegen::StateStruct& state) const {
   std::string text =
@@ -53,7 +52,7 @@ std::string Header::advance(const std::string& result, const std::vector<Interfa
   return text;
 }
 
-// NODE_step_many: over NODE_step, where the object has none.
+// NODE_step_many, in terms of NODE_step if the object does not define it.
 std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>& all, bool in_object) const {
   const std::string about =
       "/* NAME_step of n states, none of which is there twice. Every port is an array over states, as it is one "
@@ -75,7 +74,7 @@ std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>
          (faults ? "  return fault_;\n" : "") + "}\n";
 }
 
-// NODE_group, and what is done with it.
+// NODE_group and the functions on it.
 std::string Header::groups(const std::string& result, const std::vector<InterfaceParameter>& all,
                            const codegen::StateStruct& state) const {
   const std::string lanes = std::to_string(state.lanes);
@@ -97,7 +96,7 @@ std::string Header::groups(const std::string& result, const std::vector<Interfac
          result + "NAME_group_step(NAME_group* groups, int64_t n" + c99::parameter_list(all, true) + ");\n";
 }
 
-// NODE_state, from a module that is thrown away.
+// The layout of NODE_state, from a temporary module.
 codegen::StateStruct state_struct(const steps::Program& program, const EmitOptions& options) {
   std::string error;
   auto machine = codegen::make_target_machine(options.target, error);
@@ -129,7 +128,7 @@ constexpr const char* buffered_text =
     " * cycle order, as long as one is complete, else 0. NAME_push returns 6 where a segment is longer\n"
     " * than the memory allows.\n";
 
-// The stamp, and NODE_init, which is checked by it.
+// The stamped function, and NODE_init, which calls it.
 std::string checked_init(std::uint64_t hash, bool straight) {
   const std::string symbol = codegen::stamped_init("NAME", hash);
   const std::string result = straight ? "void " : "int32_t ";

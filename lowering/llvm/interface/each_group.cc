@@ -1,4 +1,5 @@
-// See each_group.h.
+// Loops over groups of states: a full group is stepped together; if that is refused, and in the last group, state by
+// state.
 #include "lowering/llvm/interface/each_group.h"
 
 #include "lowering/llvm/interface/faults.h"

@@ -1,6 +1,6 @@
-// How many instructions a call of a function takes, about: those of a loop as often as it goes round, those of both
-// branches. Before they are vectorised; what is called outside the module counts as one, and a loop whose rounds only
-// the data tells goes round once.
+// Estimates the instructions that a call executes. Instructions in a loop count once per round, and both sides of
+// branches count. The estimate is made before vectorisation. A call out of the module counts as one instruction, and a
+// loop whose number of rounds depends on data counts as one round.
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Dominators.h>
@@ -11,7 +11,7 @@
 namespace rml::codegen {
 namespace {
 
-// As Function::close_loop ends it: on with it while the next index is less than the extent.
+// Recognises loops as Function::close_loop ends them: they continue while the next index is less than the extent.
 double rounds_of(const llvm::Loop& loop) {
   const llvm::BasicBlock* const latch = loop.getLoopLatch();
   const auto* const again = latch == nullptr ? nullptr : llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator());

@@ -1,4 +1,4 @@
-// Which programs can fault or draw: a scan of all statements and of the operators they compute.
+// Scans all statements and the operators they compute for faults and random draws.
 #include "lowering/llvm/interface/faults.h"
 
 #include "semantics/core/queries.h"

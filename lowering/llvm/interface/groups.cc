@@ -1,4 +1,5 @@
-// See groups.h.
+// Emits the functions on groups of states (groups.h). If some lanes may not be stepped together, the group is stepped
+// on a copy, which replaces it only on success.
 #include "lowering/llvm/interface/groups.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ struct Groups {
   DType dtype(const InterfaceParameter& p) const { return dtype_of(module.core, p); }
   llvm::Type* type(const InterfaceParameter& p) const { return memory_type(module.context, dtype(p)); }
 
-  // Between lane `lane` (i64) of a group and a state.
+  // Copies between lane `lane` (i64) of a group and a state.
   void copy_lane(Function& f, IrValue group, IrValue lane, IrValue state, bool out) const;
   IrValue lane_of(Function& f, IrValue groups, IrValue k, IrValue& group) const;
   llvm::AllocaInst* state_variable(Function& f) const;
@@ -42,7 +43,7 @@ struct Groups {
   void emit_step() const;
 };
 
-// Elements of lane `lane`, which lie `distance` (i64) from each other, out to where they lie side by side, or in again.
+// Elements of lane `lane`, `distance` (i64) apart, which are copied to consecutive memory, or back.
 struct LaneElements {
   llvm::Type* type;
   std::int64_t count;
@@ -88,7 +89,7 @@ llvm::Function* Groups::declare(const std::string& name, llvm::Type* result, uns
   return f;
 }
 
-// Under its name; what cannot fault returns nothing.
+// Exports the function under its name. If it cannot fault, the exported function returns nothing.
 void Groups::export_as(const char* what, llvm::Function* inner, bool returns) const {
   if (returns) {
     inner->setName(symbol(what));
@@ -139,7 +140,7 @@ void Groups::emit_copy(const char* what, bool out) const {
   export_as(what, inner, false);
 }
 
-// i32 (group, lane, distance, ports…): NODE_step of one lane; ports are those of its first lane.
+// i32 (group, lane, distance, ports…): NODE_step for one lane; ports point to those of the group's first lane.
 llvm::Function* Groups::emit_lane() const {
   auto* made = declare(symbol("_group_lane"), module.i32(), 3);
   made->addFnAttr(llvm::Attribute::NoInline);
@@ -156,7 +157,7 @@ llvm::Function* Groups::emit_lane() const {
   for (unsigned k = 0; k < ports.size(); ++k) {
     auto* own =
         f.variable(llvm::ArrayType::get(type(ports[k]), static_cast<std::uint64_t>(ports[k].elements)), ports[k].name);
-    transfer(k, own, true);  // of an output, too: what is absent stays
+    transfer(k, own, true);  // also for outputs: an absent output keeps its memory
     const bool by_value = ports[k].of_input() && !step->getArg(k + 1)->getType()->isPointerTy();
     arguments.push_back(by_value ? static_cast<IrValue>(ir.CreateLoad(type(ports[k]), own)) : own);
   }
@@ -169,7 +170,8 @@ llvm::Function* Groups::emit_lane() const {
   return made;
 }
 
-// i1 (group, distance, ports…): whether all lanes were stepped together. What may be given up works on a copy.
+// i1 (group, distance, ports…): returns whether all lanes were stepped together. If that may be refused, it works on a
+// copy, which is then discarded.
 llvm::Function* Groups::emit_group() const {
   llvm::Function* const wide = in_lanes.wide;
   const bool gives_up = std::ranges::any_of(*wide, [](const llvm::BasicBlock& block) {

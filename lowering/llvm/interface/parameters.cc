@@ -1,4 +1,4 @@
-// Parameters of leading outputs are those of all outputs, less the others.
+// Lists parameters. Those of leading outputs are all parameters of outputs except the others.
 #include "lowering/llvm/interface/parameters.h"
 
 #include <algorithm>

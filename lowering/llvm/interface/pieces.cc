@@ -1,4 +1,4 @@
-// See pieces.h.
+// Lists the pieces of a state: header fields, cells and kept outputs, each from the layout.
 #include "lowering/llvm/interface/pieces.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// See side_by_side.h. Squares of as many elements as there are lanes, if not fewer, are transposed in registers; what
-// is left at the end, in narrower ones:
+// Transposes squares of elements in registers, with one row per lane. The last elements use narrower squares:
 //
 //   lane 0  a0 a1 | a2        a0 b0 c0 d0
 //   lane 1  b0 b1 | b2        a1 b1 c1 d1
@@ -23,10 +22,10 @@ struct Squares {
   const llvm::Align align = llvm::Align(e.bytes);
 
   llvm::FixedVectorType* vector(unsigned of) const { return llvm::FixedVectorType::get(e.type, of); }
-  // So many elements become lanes of the row, or are; a vector of one is none.
+  // Inserts `width` elements into a row from `lane` on; a vector of one element is a scalar.
   void put_in(IrValue& row, unsigned lane, unsigned width, IrValue from) const;
   IrValue taken_from(IrValue row, unsigned lane, unsigned width) const;
-  // From element `first` (i64) on, so many of each lane, a power of two.
+  // Transposes `width` elements of each lane from element `first` (i64) on; `width` is a power of two.
   void transpose(IrValue first, unsigned width, bool back) const;
   void all(bool back) const;
 };
@@ -55,8 +54,8 @@ IrValue Squares::taken_from(IrValue row, unsigned lane, unsigned width) const {
   return width == lanes ? row : f.ir.CreateShuffleVector(row, taken);
 }
 
-// Before and behind the transposition, vector r has the elements of each lane whose number is r modulo `width`, or
-// element r of all lanes.
+// Before and after the transposition, vector r holds either the elements of each lane whose number is r modulo `width`,
+// or element r of all lanes.
 void Squares::transpose(IrValue first, unsigned width, bool back) const {
   auto& ir = f.ir;
   const auto own = [&](unsigned lane) { return ir.CreateInBoundsGEP(e.type, e.own[lane], first); };

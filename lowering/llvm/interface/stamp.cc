@@ -1,10 +1,10 @@
-// Which header goes with which object: the stamp of a C interface.
+// The stamp of a C interface, which ensures that header and object were made together.
 //
-// Callers are compiled with a header and linked with an object, and nothing else makes sure that the two are of one
-// build. So the function that prepares a state has a second name, which holds the version of the interface and a hash
-// of all that a caller and the object must agree on; the header's NODE_init calls it by that name. Where they do not
-// agree there is no such function: the linker says so, or the loader of a shared library, or dlsym. Nothing is
-// computed for it when the program runs.
+// Callers are compiled with a header and linked with an object, and nothing else checks that the two come from one
+// build. So the function that initialises a state has a second name, which contains the version of the interface and a
+// hash of everything on which a caller and the object must agree. The header's NODE_init calls it by that name. If they
+// disagree, there is no such function, and the linker, the loader of a shared library, or dlsym reports that. The check
+// costs nothing at run time.
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/xxhash.h>
 
@@ -27,7 +27,7 @@ struct Text {
   void memory(const char* kind, const std::string& name, DType dtype, const Shape& shape, std::uint64_t at) {
     all += std::string(kind) + ' ' + name + ' ' + type_string(dtype, shape) + ' ' + std::to_string(at) + '\n';
   }
-  // Roles say which ports have flags, and thereby what of their clocks a caller sees.
+  // Roles say which ports have flags, and thereby which clocks a caller sees.
   void parameters(const char* kind, const std::vector<InterfaceParameter>& list) {
     for (const InterfaceParameter& p : list) {
       const bool in = p.role == InterfaceParameter::input || p.role == InterfaceParameter::input_present;

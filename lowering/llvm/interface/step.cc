@@ -1,15 +1,15 @@
-// NODE_init, NODE_reset, NODE_lead, NODE_step, NODE_advance and NODE_run of straight programs.
+// Emits NODE_init, NODE_reset, NODE_lead, NODE_step, NODE_advance and NODE_run of straight programs.
 //
-// NODE_advance has the fewest arguments and stores: what is the next value of a delay is in the state anyway.
+// NODE_advance has the fewest arguments and stores, because the next value of a delay is in the state anyway.
 //
-// NODE_run is the step in a loop over cycles. Cells that fit registers are copied into
-// locals before the loop and back after it, so no store to the state stands between one
-// cycle's arithmetic and the next one's:
+// NODE_run is the step in a loop over cycles. Cells that fit registers are copied into locals before the loop and back
+// after it, so no store to the state separates the arithmetic of two cycles:
 //
 //   s = state->s;  for (i = 0; i < n; ++i) { y[i] = s + x[i]; s = y[i]; }  state->s = s;
 //
-// A large step is called instead: what a copy of it would gain is nothing beside its time, and the compiler's twice.
-// rml_program::run is the same loop over the state of a program; it calls push and pop where a step works long.
+// A large step is called instead: a copy of it would gain little compared with its running time, and would double the
+// compile time. rml_program::run is the same loop over the state of a program; if a step takes long, it calls push and
+// pop.
 #include "lowering/llvm/interface/step.h"
 
 #include <algorithm>
@@ -37,12 +37,12 @@ namespace {
 
 struct StepInterface {
   Emission& module;
-  const bool table = false;  // it is a program's own: its header counts cycles
+  const bool table = false;  // functions of a program, whose header counts cycles, not of a library
   const bool faults = can_fault(module.program);
   const bool counts = faults || table;
   const bool header = counts || draws(module.program);
   std::vector<InterfaceParameter> list = input_parameters(module.core);
-  bool large = false;  // the step
+  bool large = false;  // the step is large
 
   std::string symbol(const char* what) const { return module.options.program_name + what; }
   bool by_value(const InterfaceParameter& p) const {
@@ -58,7 +58,7 @@ struct StepInterface {
   llvm::Function* emit_step(const char* what, bool keep_outputs);
   CellId holder(std::size_t output) const;
   std::uint64_t output_place(std::size_t output) const;
-  // The outputs that NODE_get_… reads and that no cell holds, and where they are kept.
+  // Outputs that NODE_get_… reads and that no cell holds, with their offsets.
   std::vector<std::pair<std::size_t, std::uint64_t>> slots() const;
   void keep(Function& body, std::size_t output, std::uint64_t slot, IrValue from) const;
   void keep_last(Function& body, llvm::Function* run, IrValue cycles) const;
@@ -90,7 +90,7 @@ llvm::Function* StepInterface::declare(const char* what, llvm::Type* result, boo
   return f;
 }
 
-// The exported function; void where no cycle can fault.
+// Exports the function; it returns nothing if no cycle can fault.
 void StepInterface::export_as(llvm::Function* inner, const char* what, bool arrays) {
   auto* outer = declare(what, faults ? module.i32() : llvm::Type::getVoidTy(module.context), true, arrays);
   if (!large) inner->addFnAttr(llvm::Attribute::AlwaysInline);
@@ -135,7 +135,7 @@ void StepInterface::emit_seed() {
   ir.CreateRetVoid();
 }
 
-// What cycle i has in an array of NODE_run.
+// The element for cycle i in an array of NODE_run.
 IrValue StepInterface::row(llvm::IRBuilder<>& ir, const InterfaceParameter& p, IrValue array, IrValue i) const {
   const Port& port = p.role <= InterfaceParameter::input ? module.core.inputs[p.port] : module.core.outputs[p.port];
   const bool is_value = p.role == InterfaceParameter::input || p.role == InterfaceParameter::output;
@@ -174,7 +174,7 @@ void StepInterface::place_ports(Function& body, llvm::Function* f, IrValue i) {
   }
 }
 
-// The cell that holds the output's value after each cycle: of a delay of it.
+// The cell that holds the output's value after each cycle, as the memory of a delay of it.
 CellId StepInterface::holder(std::size_t output) const {
   for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
     const steps::CellInfo& cell = module.program.cells[k];
@@ -201,7 +201,7 @@ void StepInterface::keep(Function& body, std::size_t output, std::uint64_t slot,
   body.copy_bytes(body.at(slot), from, module.core[module.core.outputs[output].value].dtype, {});
 }
 
-// What NODE_run left in the rows of so many cycles; where there was none, what was kept stays.
+// Keeps the outputs that NODE_run left in the last of that many rows. Without a row, kept outputs stay.
 void StepInterface::keep_last(Function& body, llvm::Function* run, IrValue cycles) const {
   auto& ir = body.ir;
   IrValue any = ir.CreateICmpNE(cycles, ir.getInt64(0)), last = ir.CreateSub(cycles, ir.getInt64(1));
@@ -214,7 +214,7 @@ void StepInterface::keep_last(Function& body, llvm::Function* run, IrValue cycle
   }
 }
 
-// Of a program's own the host counts cycles, and looks for faults.
+// For functions of a program, the host counts cycles and checks for faults.
 llvm::Function* StepInterface::emit_body(const char* what, bool keep_outputs) {
   auto* inner = declare((std::string(what) + ".body").c_str(), module.i32(), false, false);
   Function body(module, inner, module.core.entry, program_span(module), inner->getArg(0));
@@ -254,7 +254,7 @@ void StepInterface::emit_lead() {
   export_as(emit_leading_cycle(module, symbol("_lead.body"), types, place_outputs), "_lead", false);
 }
 
-// A fault leaves the loop; the step counts its cycles.
+// A fault leaves the loop. The step itself counts cycles.
 void StepInterface::emit_run_of_calls(llvm::Function* step) {
   auto* inner = declare("_run.body", module.i32(), false, true);
   Function body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
@@ -273,7 +273,7 @@ void StepInterface::emit_run_of_calls(llvm::Function* step) {
   export_as(inner, "_run", true);
 }
 
-// The loop, which calls nothing; exported is what calls it.
+// The loop with the step inlined. An exported function calls it.
 llvm::Function* StepInterface::emit_run() {
   auto* inner = declare("_run.body", module.i32(), false, true);
   Function body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
@@ -318,7 +318,7 @@ llvm::Function* StepInterface::emit_run() {
   return inner;
 }
 
-// What push and pop are given are arrays of addresses, and of flags, of one cycle.
+// push and pop get arrays of addresses, and of flags, for one cycle.
 llvm::Function* StepInterface::emit_run_of_rows(llvm::Function* push, llvm::Function* pop) {
   auto* inner = declare("_run.body", module.i32(), false, true);
   Function body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
@@ -335,7 +335,8 @@ llvm::Function* StepInterface::emit_run_of_rows(llvm::Function* push, llvm::Func
   const auto flag = [&](IrValue of, std::uint32_t k) { return ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), of, k); };
   for (std::uint32_t k = 0; k < n_inputs; ++k) ir.CreateStore(ir.getInt8(1), flag(in_flags, k));
   body.loop(static_cast<IrValue>(inner->getArg(1)), [&](IrValue i) {
-    std::vector<std::pair<std::uint32_t, IrValue>> told;  // outputs that may be absent, and where their flags go
+    std::vector<std::pair<std::uint32_t, IrValue>>
+        told;  // outputs that may be absent, and the addresses of their flags
     for (unsigned k = 0; k < list.size(); ++k) {
       const InterfaceParameter& p = list[k];
       IrValue place = row(ir, p, inner->getArg(k + 2), i);
@@ -359,7 +360,7 @@ llvm::Function* StepInterface::emit_run_of_rows(llvm::Function* push, llvm::Func
 StateStruct emit_step_interface(Emission& module) {
   StepInterface interface{module};
   if (!interface.header) module.layout.bias = module.layout.header_bytes;
-  const std::vector<std::uint64_t> slots = std::exchange(module.layout.slots, {});  // they lie behind NODE_state
+  const std::vector<std::uint64_t> slots = std::exchange(module.layout.slots, {});  // they follow NODE_state
   interface.emit_init("_init", false);
   interface.emit_init("_reset", true);
   if (draws(module.program)) interface.emit_seed();
@@ -408,7 +409,7 @@ llvm::Function* emit_many_cycles(Emission& module, llvm::Function* push, llvm::F
 
 namespace {
 
-// What a run with keys keeps of each, from where its cells begin.
+// The pieces of the record that a run with keys keeps for each key, as offsets from its cells.
 std::vector<Piece> pieces_of_record(const Emission& module) {
   const std::uint64_t cells_at = module.layout.header_bytes;
   const auto offset_of = [&](unsigned field) {
@@ -434,7 +435,7 @@ std::vector<Piece> pieces_of_record(const Emission& module) {
 void emit_together(Emission& module, ProgramFunctions& functions) {
   const StateLayout outside = module.layout;
   const std::uint64_t kept = outside.header_bytes + std::exchange(module.layout.apart, 0);
-  module.layout.slots.clear();  // the host has seen to it that nobody looks at them
+  module.layout.slots.clear();  // the host ensures that they are not read
   StepInterface interface{module, true};
   for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
   llvm::Function* const step = interface.emit_body(".instance", false);

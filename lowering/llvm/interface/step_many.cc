@@ -1,4 +1,4 @@
-// See step_many.h.
+// Emits steps of separate states in lanes (step_many.h), and decides whether they pay.
 #include "lowering/llvm/interface/step_many.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Touched {
   bool written;
 };
 
-// Pieces that lie one behind the other are one.
+// Joins pieces that directly follow one another.
 std::vector<Touched> joined(std::vector<Touched> pieces) {
   std::ranges::sort(pieces, {}, [](const Touched& t) { return t.piece.offset; });
   std::vector<Touched> found;
@@ -39,13 +39,13 @@ std::vector<Touched> joined(std::vector<Touched> pieces) {
   return found;
 }
 
-// What a step looks at; nothing where that is not known.
+// The pieces that a step reads or writes; nothing if that is unknown.
 std::optional<std::vector<Touched>> touched_pieces(const StepInLanes& of) {
   struct Part {
     std::uint64_t end = 0;
     bool touched = false, written = false;
   };
-  std::map<std::uint64_t, Part> parts;  // by where they begin
+  std::map<std::uint64_t, Part> parts;  // by offset
   for (const Piece& p : of.pieces) parts[p.of].end = std::max(parts[p.of].end, p.end());
   const auto places = touched_places(*of.in.scalar);
   if (!places) return std::nullopt;
@@ -68,7 +68,7 @@ std::vector<Touched> all_pieces(const StepInLanes& of) {
   return joined(std::move(found));
 }
 
-// What an output had stays where it is absent.
+// True if the port must be copied in: outputs too, because an absent output keeps its memory.
 bool is_laid_in(const Emission& module, const InterfaceParameter& p) {
   return p.of_input() || module.core[module.core.outputs[p.port].value].clock != base_clock;
 }
@@ -76,12 +76,12 @@ bool is_laid_in(const Emission& module, const InterfaceParameter& p) {
 struct StepMany {
   const StepInLanes& of;
   const std::vector<Touched>& touched;
-  Function& f;                       // whose state are the addresses of all states
-  std::vector<IrValue> arrays = {};  // the ports'
+  Function& f;                       // its state is the array of the states' addresses
+  std::vector<IrValue> arrays = {};  // of the ports
 
   DType dtype(const InterfaceParameter& p) const { return dtype_of(f.module.core, p); }
   llvm::Type* type(const InterfaceParameter& p) const { return memory_type(f.module.context, dtype(p)); }
-  // What the port has of state k (i64).
+  // The element of the port for state k (i64).
   IrValue row(std::size_t port, IrValue k) const;
   IrValue state(IrValue k) const;
   llvm::AllocaInst* aligned(llvm::Type*, std::uint64_t count, const char* name) const;
@@ -108,7 +108,7 @@ llvm::AllocaInst* StepMany::aligned(llvm::Type* type, std::uint64_t count, const
   return made;
 }
 
-// Lays what a step looks at into the group; returns what is to be laid back.
+// Copies the parts that a step reads into the group. Returns the parts to be copied back.
 std::vector<ElementsOfLanes> StepMany::lay_states(IrValue group, IrValue first) const {
   auto& ir = f.ir;
   std::vector<IrValue> own;
@@ -126,7 +126,7 @@ std::vector<ElementsOfLanes> StepMany::lay_states(IrValue group, IrValue first) 
   return back;
 }
 
-// i1: whether the states from `first` on were stepped in lanes.
+// i1: true if the states from `first` on were stepped in lanes.
 IrValue StepMany::together(IrValue first) const {
   auto& ir = f.ir;
   auto* group = aligned(ir.getInt8Ty(), of.in.group_bytes, "group");
@@ -134,7 +134,7 @@ IrValue StepMany::together(IrValue first) const {
   std::vector<IrValue> arguments = {group, ir.getInt64(of.in.lanes)};
   for (std::size_t port = 0; port < of.ports.size(); ++port) {
     const InterfaceParameter& p = of.ports[port];
-    if (p.elements == 1) {  // they lie side by side
+    if (p.elements == 1) {  // they are adjacent
       arguments.push_back(row(port, first));
       continue;
     }
@@ -153,7 +153,8 @@ IrValue StepMany::together(IrValue first) const {
   return done;
 }
 
-// States lie wherever they lie: those of the group after the next one are on their way while this one is stepped.
+// Prefetches the states of the group after the next one while this group is stepped, because states may be anywhere in
+// memory.
 void StepMany::prefetch(IrValue first, IrValue n) const {
   auto& ir = f.ir;
   std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
@@ -188,7 +189,7 @@ IrValue StepMany::alone(IrValue k) const {
   return ir.CreateCall(&of.step, arguments);
 }
 
-// Elements that are laid side by side, or back.
+// Number of elements that are copied into the group, or back.
 std::int64_t moved(const Emission& module, const StepInLanes& of, const std::vector<Touched>& touched) {
   std::int64_t all = 0;
   for (const Touched& t : touched) all += (t.written ? 2 : 1) * t.piece.count;
@@ -197,7 +198,7 @@ std::int64_t moved(const Emission& module, const StepInLanes& of, const std::vec
   return all;
 }
 
-// What ports of several elements take on the stack, beside a group.
+// Bytes of stack for ports of several elements, besides those for a group.
 std::uint64_t bytes_of_ports(const Emission& module, const StepInLanes& of) {
   std::uint64_t all = 0;
   for (const InterfaceParameter& p : of.ports)
@@ -206,8 +207,8 @@ std::uint64_t bytes_of_ports(const Emission& module, const StepInLanes& of) {
   return all;
 }
 
-// Counted in instructions. An element of all lanes is a load or a store, and a choice of two vectors for each halving
-// of the square. One state's loops LLVM makes loops of vectors, those of lanes are vectors already.
+// Compares instructions. To move an element of all lanes takes a load or a store, and for each halving of the square a
+// selection from two vectors. LLVM vectorises the loops of one state; in lanes they consist of vectors already.
 bool is_faster(const Emission& module, const StepInLanes& of, const std::vector<Touched>& touched) {
   const auto lanes = static_cast<double>(of.in.lanes), each = static_cast<double>(1 + std::bit_width(of.in.lanes - 1));
   const double in_lanes = executed_instructions(*of.in.scalar) + each * static_cast<double>(moved(module, of, touched));

@@ -1,4 +1,4 @@
-// See wide_step.h.
+// Makes the wide step: the scalar form of the step, its branches converged, its values widened to lanes.
 #include "lowering/llvm/interface/wide_step.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace rml::codegen {
 
 namespace {
 
-// As many as a vector has of the smallest floats that the program computes with.
+// The number of lanes of a vector of the smallest floats that the program computes with.
 std::uint64_t choose_lanes(const Emission& module, std::uint64_t kept) {
   std::int64_t most = module.target.lanes(DType::f64);
   for (const Value& v : module.core.values)
@@ -35,7 +35,7 @@ WideStep emit_wide_step(Emission& module, llvm::Function& step, std::uint64_t ke
   llvm::Function* const scalar = scalar_form(step, kept, module.layout.state_bytes(), module.target);
   try {
     llvm::Function* const wide = widen(*scalar, converge(*scalar, module.target), static_cast<unsigned>(lanes), name);
-    // An empty struct is not of C: groups that keep nothing have a size, too.
+    // C has no empty structs, so a group that keeps nothing has a size as well.
     const std::uint64_t bytes = std::max<std::uint64_t>(kept * lanes, 1);
     return {scalar, wide, lanes, (bytes + align - 1) / align * align};
   } catch (const NoLanes&) {

@@ -1,4 +1,5 @@
-// See converge.h. A branch has two sides, which meet where all ways of both lead: at its immediate postdominator.
+// Converges branches (converge.h). The two sides of a branch meet at its immediate postdominator, through which all
+// paths of both sides pass.
 #include "lowering/llvm/lanes/converge.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
@@ -22,7 +23,7 @@ namespace {
 
 using Blocks = llvm::DenseSet<llvm::BasicBlock*>;
 
-// The blocks between the branch and where its sides meet.
+// The blocks between the branch and the block where its sides meet.
 Blocks side(llvm::BasicBlock* first, llvm::BasicBlock* meet, llvm::BranchInst* branch) {
   Blocks found;
   std::vector<llvm::BasicBlock*> open;
@@ -45,7 +46,7 @@ std::size_t instructions(const Blocks& blocks) {
   return count;
 }
 
-// Whether a function is called, for each lane by itself.
+// True if a function is called, which happens lane by lane.
 bool calls(const Blocks& blocks) {
   return llvm::any_of(blocks, [](const llvm::BasicBlock* block) {
     return llvm::any_of(*block, [](const llvm::Instruction& i) {
@@ -55,7 +56,7 @@ bool calls(const Blocks& blocks) {
   });
 }
 
-// What all of these give to the phi; null: they do not give the same.
+// The common value that all these blocks pass to the phi; null if they differ.
 llvm::Value* same_from(const llvm::PHINode& phi, const std::vector<llvm::BasicBlock*>& blocks) {
   llvm::Value* const first = phi.getIncomingValueForBlock(blocks.front());
   const bool same =
@@ -72,20 +73,20 @@ class Branch {
  public:
   Branch(llvm::BranchInst* branch, llvm::BasicBlock* meet, Masks& masks, Varying& varying, const Target& target)
       : branch_(branch), at_(branch->getParent()), meet_(meet), masks_(masks), varying_(varying), target_(target) {}
-  // The blocks of its sides join those of `sides`.
+  // Adds the blocks of its sides to `sides`.
   void converge(Blocks& sides);
 
  private:
-  // A block in which all ways of the side end, with what each phi of `meet` is given by them.
+  // A new block in which all paths of the side end. `given` gets the value that the side passes to each phi of `meet`.
   llvm::BasicBlock* close(const Blocks& blocks, llvm::BasicBlock* first, bool asks, std::vector<llvm::Value*>& given);
-  // Whether it is asked first if any lane is in the side: not where that decides which place in memory is meant.
+  // True if the code first tests whether any lane takes the side. Not if the side selects an address.
   bool asks(const Blocks& blocks) const;
-  // From here to the side, where any lane is in it, and on to `next`.
+  // Branches into the side if any lane takes it, and on to `next`.
   void enter(llvm::BasicBlock* from, llvm::BasicBlock* first, llvm::BasicBlock* end, bool asks, llvm::Value* mask);
   void mask_blocks(const Blocks& blocks, llvm::Value* mask) {
     for (llvm::BasicBlock* block : blocks) masks_[block] = mask;
   }
-  // Each phi where the sides meet is given what its side has computed.
+  // Gives each phi at the meeting block the values that its sides have computed.
   void choose(llvm::Value* condition, llvm::BasicBlock* end, llvm::ArrayRef<llvm::Value*> yes,
               llvm::ArrayRef<llvm::Value*> no);
 
@@ -158,7 +159,7 @@ void Branch::choose(llvm::Value* condition, llvm::BasicBlock* end, llvm::ArrayRe
     phi.addIncoming(choices.back(), end);
   }
   ir.CreateBr(meet_);
-  if (meet_->getSinglePredecessor() != nullptr) {  // else an outer side may be left out
+  if (meet_->getSinglePredecessor() != nullptr) {  // otherwise an outer side may be skipped
     for (llvm::PHINode& phi : meet_->phis()) varying_.forget(phi);
     llvm::FoldSingleEntryPHINodes(meet_);
   }
@@ -198,8 +199,8 @@ llvm::BasicBlock* meeting_place(llvm::BranchInst* branch, const llvm::PostDomina
   return meet;
 }
 
-// Converges the branches on what differs that are in no side of another one, in the order of execution. What comes
-// after them, and where their own sides meet, is not moved by it. False: there is none.
+// Converges the differing branches outside of sides of other such branches, in the order of execution. Code after them,
+// including their meeting blocks, stays in place. Returns false if there are none.
 bool converge_outermost(llvm::Function& f, Masks& masks, const Target& target) {
   Varying varying(f);
   const llvm::PostDominatorTree after(f);
@@ -228,8 +229,8 @@ void add_place(Choices& open, llvm::Value* place) {
   if (choice != nullptr && choice->getType()->isPointerTy()) open.insert(choice);
 }
 
-// What is read at one of two places is read at both, and chosen; what is at no place is not read. Choices of places
-// that this makes, or that it was made of, join those of `open`.
+// Replaces a load from a selected address by a selection of two loads. An undefined address is not loaded from.
+// Selections of addresses that arise, or that are operands, are added to `open`.
 void choose_values(llvm::SelectInst& choice, Choices& open) {
   for (unsigned k : {1u, 2u})
     if (llvm::isa<llvm::UndefValue>(choice.getOperand(k))) choice.setOperand(k, choice.getOperand(3 - k));
@@ -249,7 +250,7 @@ void choose_values(llvm::SelectInst& choice, Choices& open) {
   choice.eraseFromParent();
 }
 
-// Of choices of choices the last ones first.
+// Nested selections are resolved from the last one on.
 void choose_values(llvm::Function& f) {
   Choices open;
   for (llvm::Instruction& i : llvm::instructions(f)) add_place(open, &i);

@@ -1,4 +1,5 @@
-// See scalar_form.h.
+// Makes the scalar form of a step (scalar_form.h): inlines calls, splits vectors and copies of memory into elements,
+// and replaces faults by checks.
 #include "lowering/llvm/lanes/scalar_form.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -67,7 +68,7 @@ bool is_any(const llvm::Instruction& instruction) { return calls(instruction, an
 
 namespace {
 
-// A block that raises a fault stores its code where the exit finds it, and jumps there (Function::leave_with).
+// A block that raises a fault stores its code in the exit's variable and jumps to the exit (Function::leave_with).
 void make_checks(llvm::Function& f) {
   llvm::AllocaInst* code = nullptr;
   for (llvm::BasicBlock& block : f)
@@ -93,7 +94,8 @@ void make_checks(llvm::Function& f) {
   }
 }
 
-// Copies and fills are made of elements, whose size is their alignment: lanes lie between elements.
+// Writes copies and fills element by element, because in lanes other lanes' elements are in between. The alignment
+// gives the size of an element.
 void write_elements(llvm::MemIntrinsic& whole, std::uint64_t unrolled) {
   auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(&whole);
   const auto* length = llvm::dyn_cast<llvm::ConstantInt>(whole.getLength());
@@ -132,7 +134,7 @@ void write_elements(llvm::Function& f, std::uint64_t unrolled) {
   for (llvm::MemIntrinsic* whole : all) write_elements(*whole, unrolled);
 }
 
-// Of functions that are defined here, until there are none.
+// Inlines calls of functions defined here until there are none.
 void inline_calls(llvm::Function& f) {
   std::vector<llvm::CallBase*> open;
   for (llvm::Instruction& i : llvm::instructions(f))
@@ -149,7 +151,7 @@ void inline_calls(llvm::Function& f) {
   }
 }
 
-// A kernel of the runtime, an external node.
+// True for calls of a kernel of the runtime or of an external node.
 bool serves_one(const llvm::Instruction& i) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&i);
   if (call == nullptr || llvm::isa<llvm::IntrinsicInst>(i) || lanes::is_check(i)) return false;
@@ -170,7 +172,7 @@ void leave_for_calls(llvm::Function& f) {
   }
 }
 
-// Places in the state are constant distances from its beginning (Function::at).
+// Places in the state are constant offsets from its beginning (Function::at).
 void take_scratch(llvm::Function& f, std::uint64_t kept, std::uint64_t bytes) {
   if (bytes <= kept) return;
   llvm::IRBuilder<> ir(&f.getEntryBlock(), f.getEntryBlock().begin());

@@ -1,5 +1,5 @@
-// See touched.h. Places in the state are constant distances from its beginning (Function::at); what is added to them
-// stays within what begins there.
+// Finds the touched places of a state (touched.h). They are constant offsets from its beginning (Function::at);
+// variable distances added to an offset stay within the cell that begins there.
 #include "lowering/llvm/lanes/touched.h"
 
 #include <llvm/ADT/SmallPtrSet.h>
@@ -10,7 +10,7 @@ namespace rml::codegen {
 
 namespace {
 
-// Whether anything is stored where this address leads to.
+// True if a store goes to this address.
 bool is_written(const llvm::Value& address, llvm::SmallPtrSetImpl<const llvm::Value*>& seen) {
   if (!seen.insert(&address).second) return false;
   bool written = false;

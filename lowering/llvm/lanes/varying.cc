@@ -1,4 +1,4 @@
-// See varying.h.
+// Propagates differences along uses, from loads of memory on (varying.h).
 #include "lowering/llvm/lanes/varying.h"
 
 #include <llvm/Analysis/ValueTracking.h>
@@ -14,7 +14,7 @@ namespace rml::codegen {
 
 namespace {
 
-// Addresses are told apart by their offsets alone: the place itself is each lane's own.
+// Only the offset of an address counts: the object itself is each lane's own.
 bool begins(const llvm::Instruction& i) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&i))
     return !llvm::isa<llvm::GlobalVariable>(llvm::getUnderlyingObject(load->getPointerOperand()));

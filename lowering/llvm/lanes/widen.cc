@@ -1,4 +1,4 @@
-// See widen.h.
+// Widens a scalar form instruction by instruction (widen.h).
 #include "lowering/llvm/lanes/widen.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
@@ -19,10 +19,10 @@ namespace rml::codegen {
 
 namespace {
 
-// Where the elements of an object lie: what was `offset` bytes from its beginning is at scale times that.
+// The layout of an object in lanes: an element at `offset` bytes from its beginning moves to scale times that.
 struct Object {
   llvm::Value* begin = nullptr;
-  llvm::Value* scale = nullptr;  // null: it is a constant, the same for all lanes
+  llvm::Value* scale = nullptr;  // null: a constant, the same for all lanes
 };
 
 class Widening {
@@ -33,11 +33,11 @@ class Widening {
  private:
   llvm::FixedVectorType* wide(llvm::Type* type) const { return llvm::FixedVectorType::get(type, lanes_); }
   bool varies(const llvm::Value* v) const { return varying_.contains(v); }
-  // Of all lanes; of what is the same in all of them, itself.
+  // The value of all lanes as a vector. `uniform`: a value that is the same in all lanes, as a scalar.
   llvm::Value* vector(llvm::Value* v);
   llvm::Value* uniform(llvm::Value* v);
   llvm::Value* operand(llvm::Value* v, bool as_vector) { return as_vector ? vector(v) : uniform(v); }
-  // Of the block at hand; null: all lanes.
+  // The mask of the current block; null: all lanes.
   llvm::Value* mask() { return mask_ == nullptr ? nullptr : vector(mask_); }
   llvm::Value* all_or_mask() {
     return mask_ == nullptr ? llvm::Constant::getAllOnesValue(wide(ir_.getInt1Ty())) : vector(mask_);
@@ -57,7 +57,7 @@ class Widening {
   Object object(llvm::Value* address, const llvm::Instruction& user);
   bool offset_varies(const llvm::Value* address) const;
   llvm::Value* offset(llvm::Value* address, bool as_vector);  // i64, from the beginning of its object
-  // Of all lanes, the first of which is there; or one for each.
+  // The address of the first lane's element, which the other lanes follow; `places`: one address per lane.
   llvm::Value* place(const Object& o, llvm::Value* address);
   llvm::Value* places(const Object& o, llvm::Value* address, std::uint64_t size);
   llvm::Value* load(llvm::LoadInst& load);
@@ -169,7 +169,7 @@ llvm::Value* Widening::places(const Object& o, llvm::Value* address, std::uint64
   return ir_.CreateGEP(ir_.getInt8Ty(), o.begin, distance);
 }
 
-// Of variables more is known than of an element: they are ours. Whoever calls puts states and ports where he likes.
+// Variables are allocated here and can be aligned. States and ports are aligned as the caller likes.
 llvm::Align Widening::align_of(const Object& o, llvm::Align one, std::uint64_t size) const {
   const bool own = llvm::isa<llvm::AllocaInst>(o.begin) && one.value() >= size;
   return own ? llvm::Align(std::min<std::uint64_t>(size * lanes_, 64)) : one;
@@ -208,7 +208,7 @@ void Widening::store(llvm::StoreInst& store) {
 
 // ---- instructions ----
 
-// A lane that is not here has whatever divisor.
+// Replaces divisors in inactive lanes, which may be anything, by 1.
 llvm::Value* Widening::divide(llvm::BinaryOperator& division) {
   llvm::Value* divisor = vector(division.getOperand(1));
   if (llvm::Value* const in = mask())
@@ -289,7 +289,7 @@ void Widening::check(llvm::CallInst& call) {
 }
 
 void Widening::widen(llvm::Instruction& i) {
-  if (llvm::isa<llvm::GetElementPtrInst>(i)) return;  // where it is used
+  if (llvm::isa<llvm::GetElementPtrInst>(i)) return;  // computed where it is used
   if (lanes::is_check(i)) return check(llvm::cast<llvm::CallInst>(i));
   if (auto* stored = llvm::dyn_cast<llvm::StoreInst>(&i)) return store(*stored);
   if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
@@ -357,7 +357,7 @@ void Widening::fill_phis() {
     }
 }
 
-// Inputs that are given by value are read from their ports.
+// Loads inputs that are passed by value from their ports.
 void Widening::place_arguments() {
   llvm::Value* const distance = made_->getArg(1);
   objects_[scalar_.getArg(0)] = {made_->getArg(0), ir_.getInt64(lanes_)};

@@ -1,4 +1,4 @@
-// The walk behind Aliasing: positions of uses and writes, then one test per load.
+// Walks the blocks of a region for the positions of uses and writes; then tests each load.
 #include "lowering/llvm/module/aliasing.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void Aliasing::compute(Region& region, ValueId v, const steps::Block& block) con
   region.defined[v.index] = region.position;
   if (const auto* result = std::get_if<core::Result>(&value.rhs))
     if (const auto at = region.defined.find(result->call.index); at != region.defined.end())
-      region.defined[v.index] = at->second;  // there since its call
+      region.defined[v.index] = at->second;  // defined by its call
 }
 
 void Aliasing::walk(Region& region, const steps::Block& block) const {
@@ -102,7 +102,7 @@ void Aliasing::walk(Region& region, const steps::Block& block) const {
   }
 }
 
-// Consecutive computations that one loop may do (statements/block.cc); inlined ones between them have none.
+// Finds consecutive computations that one loop may do (statements/block.cc). Inlined ones between them have no loop.
 void Aliasing::find_runs(Region& region) const {
   std::optional<Shape> shape;
   std::set<ValueId> members;
@@ -120,7 +120,7 @@ void Aliasing::find_runs(Region& region) const {
   }
 }
 
-// Of the memory in which values are computed.
+// Computes the lifetimes of the memory in which values are computed.
 void Aliasing::find_lifetimes(const Region& region) {
   lifetimes_.clear(), running_.clear();
   const auto run_end = [&](std::size_t at) {
@@ -167,8 +167,8 @@ void Aliasing::add(std::initializer_list<const steps::Block*> once, const steps:
   end_ = region.position;
 }
 
-// v is computed in the block that stores it, nothing else writes the cell from then on, and what
-// was loaded from it is read for the last time while v is computed: each element for the same one of v.
+// v is computed in the cell if it is computed in the block that stores it, no other statement writes the cell from then
+// on, and the loaded old value is read for the last time while v is computed: element by element for v's elements.
 void Aliasing::find_home(const Region& region, const Store& store) {
   const auto computed = region.computed.find(store.value.index);
   if (computed == region.computed.end() || !computed->second.in_place || computed->second.block != store.block ||
@@ -177,7 +177,7 @@ void Aliasing::find_home(const Region& region, const Store& store) {
   const std::size_t at = computed->second.at;
   const auto& writes = region.writes.at(place(store.cell));
   if (std::ranges::any_of(writes, [&](std::size_t w) { return w >= at && w != store.at; })) return;
-  std::unordered_set<std::uint32_t> loaded;  // values that may lie in the cell
+  std::unordered_set<std::uint32_t> loaded;  // values that may share the cell's memory
   for (const Load& load : region.loads) {
     if (load.place != place(store.cell)) continue;
     if (load.at > at) return;
@@ -191,7 +191,7 @@ void Aliasing::find_home(const Region& region, const Store& store) {
   if (reads_whole(store.value, store.value, loaded)) homes_[store.value.index] = store.cell;
 }
 
-// Inlined operands are followed as far as element i of them is computed from element i of theirs.
+// Follows inlined operands as long as element i of them is computed from element i of their operands.
 bool Aliasing::reads_whole(ValueId v, ValueId user, const std::unordered_set<std::uint32_t>& same) const {
   const Core& core = *program_.core;
   const auto& apply = std::get<core::Apply>(core[v].rhs);

@@ -1,4 +1,4 @@
-// DIBuilder, driven by spans. The compile unit is filed under the first user's file.
+// Creates debug information from spans with a DIBuilder. The compile unit has the name of the first user's file.
 #include "lowering/llvm/module/debug_info.h"
 
 #include <llvm/BinaryFormat/Dwarf.h>
@@ -63,7 +63,7 @@ Span DebugInfo::line(const llvm::DebugLoc& at) const {
   return {found->first, begin + static_cast<std::uint32_t>(first), begin + static_cast<std::uint32_t>(text.size())};
 }
 
-// Booleans are bytes; f16 and bf16, which C has no name for, their bits.
+// Booleans are bytes. f16 and bf16, which C has no name for, are shown as their bits.
 llvm::DIType* DebugInfo::type(DType dtype, const Shape& shape) {
   const std::uint64_t bits = 8 * byte_size(dtype);
   unsigned encoding = has_gradient(dtype) ? llvm::dwarf::DW_ATE_float : llvm::dwarf::DW_ATE_unsigned;

@@ -1,4 +1,4 @@
-// The parts of a module that belong to no unit: constants and shared functions' declarations.
+// The parts of a module that belong to no unit: constants and declarations of shared functions.
 #include "lowering/llvm/module/emission.h"
 
 #include <algorithm>
@@ -8,12 +8,13 @@ namespace rml::codegen {
 
 namespace {
 
-// Bodies of iterations, and what leads, are programs without a table, whose cells are none that anybody keeps.
+// False for bodies of iterations and for leads: they have no table, and their cells are not kept by a host.
 bool cells_apart(const steps::Program& p, const EmitOptions& o) {
   return o.with_program && o.cells_apart && p.straight && !p.network && p.on_demand == nullptr;
 }
 
-// A window is no cell that may lie apart: it is copied whole, twice, and back. Rows of a short one are rather moved.
+// A short window in a cell that may be apart from the state is replaced by moving its rows: such a cell is copied
+// whole, with both copies of its rows, and back.
 std::map<ValueId, steps::Window> windows_of(const steps::Program& p, const EmitOptions& o) {
   std::map<ValueId, steps::Window> windows = p.windows;
   if (cells_apart(p, o))
@@ -96,7 +97,7 @@ llvm::Constant* Emission::tensor(const Tensor& tensor) {
 }
 
 llvm::Constant* Emission::panels(const Tensor& from, const Panels& p) {
-  std::int64_t columns = 0;  // with those beyond the matrix
+  std::int64_t columns = 0;  // including those beyond the matrix
   for (const std::int64_t width : p.widths) columns += width;
   const Shape shape{p.matrices * p.blocks * p.inner * columns};
   const auto [known, is_new] = panels_.try_emplace({from.data(), p}, from.dtype(), shape);
@@ -164,7 +165,7 @@ std::int64_t Emission::panel_width(const steps::Pack& pack) const {
   return target.row_vectors(pack.rows) * target.lanes(program.cells[pack.cell.index].dtype);
 }
 
-// Panels are as wide as the columns that are left, in whole vectors.
+// The panels cover the remaining columns, in whole vectors.
 std::int64_t Emission::pack_elements(const steps::Pack& pack) const {
   const std::int64_t vector = target.lanes(program.cells[pack.cell.index].dtype);
   return pack.inner * ((pack.n + vector - 1) / vector * vector);

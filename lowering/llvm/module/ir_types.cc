@@ -1,4 +1,4 @@
-// Dtypes, constants and the structs of rmlrt.h in LLVM's terms; see the header.
+// Creates dtypes, constants and the structs of rmlrt.h in LLVM (ir_types.h).
 #include "lowering/llvm/module/ir_types.h"
 
 #include <stdexcept>

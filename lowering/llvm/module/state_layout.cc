@@ -1,4 +1,4 @@
-// Offsets in the state: one after the other for what a program declares, the first gap for scratch.
+// Assigns offsets in the state: consecutive ones for declared storage, the first gap for scratch.
 #include "lowering/llvm/module/state_layout.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ std::uint64_t StateLayout::place(std::uint64_t bytes, std::uint64_t align) {
   return at;
 }
 
-// The first gap among what is needed at the same time. A lifetime that is asked for has begun: what ended before is
-// forgotten.
+// The first gap among buffers with overlapping lifetimes. Requests come in the order of their beginnings, so buffers
+// whose lifetimes have ended are forgotten.
 std::uint64_t StateLayout::scratch(std::uint64_t bytes, Lifetime lifetime) {
   std::erase_if(taken_, [&](const Taken& t) { return t.lifetime.to < lifetime.from; });
   std::uint64_t at = scratch_begin_;

@@ -1,9 +1,8 @@
-// What comes from outside the equations: external nodes, the kernels of random operators, and
-// parameters that the host has given.
+// Emits calls out of the generated code: external nodes, the kernels of random operators, and parameters that the host
+// supplies.
 //
-// An external node is `void NAME(inputs…, outputs…)`: scalars by value (Booleans as
-// uint8_t), tensors as pointers to const, outputs as pointers. Its effects are unknown, so
-// calls keep their order.
+// An external node is `void NAME(inputs…, outputs…)`: scalars by value (Booleans as uint8_t), tensors as pointers to
+// const, outputs as pointers. Its effects are unknown, so calls keep their order.
 #include "lowering/llvm/operators/call.h"
 
 #include <algorithm>
@@ -17,14 +16,14 @@ namespace rml::codegen {
 
 namespace {
 
-// How the C ABI widens an integer narrower than int.
+// Marks how the C ABI widens an integer narrower than int.
 void widen(llvm::Function* function, unsigned parameter, DType dtype) {
   if (dtype == DType::i8 || dtype == DType::i16) function->addParamAttr(parameter, llvm::Attribute::SExt);
   if (dtype == DType::u8 || dtype == DType::u16 || dtype == DType::boolean || is_half(dtype))
     function->addParamAttr(parameter, llvm::Attribute::ZExt);
 }
 
-// The header of the run; that of a task is another.
+// The header of the run. A task has another one of its own.
 IrValue of_run(const Function& f) { return f.other_header != nullptr ? f.other_header : f.state; }
 
 }  // namespace
@@ -64,7 +63,8 @@ void emit_call(Function& f, ValueId v, const core::Call& c) {
   auto* type = llvm::FunctionType::get(returned, types, false);
   const bool apart = f.module.options.externals_apart && node.calling == Calling::plain;
   const std::string name = apart ? external_symbol(node.symbol) : node.symbol;
-  // A function of the compiler's own (`grow`, say) makes room for the user's, which has its name from a linker.
+  // An internal function of the module (such as `grow`) gives up its name for the user's function, whose name is fixed
+  // by the linker.
   if (auto* own = f.module.module.getFunction(name); own != nullptr && own->hasLocalLinkage())
     own->setName(name + ".own");
   auto callee = f.module.module.getOrInsertFunction(name, type);
@@ -111,7 +111,7 @@ void emit_random(Function& f, ValueId v, const core::Apply& a) {
   if (row.can_fail) f.check(ir.CreateICmpNE(code, ir.getInt32(0)), RML_FAULT_NUMERIC, f.module.site(v));
 }
 
-// The rml_kernel_call is made anew for every call, in the frame; all but the addresses is constant.
+// A new rml_kernel_call is filled in on the stack for every call; everything but the addresses is constant.
 void emit_kernel(Function& f, ValueId v, const core::Apply& a) {
   auto& ir = f.ir;
   const OperatorInfo& row = operators()[a.op];
@@ -171,9 +171,9 @@ void emit_kernel(Function& f, ValueId v, const core::Apply& a) {
   f.check(ir.CreateICmpNE(code, ir.getInt32(0)), code, f.module.site(v), value, bound);
 }
 
-// The elements behind the slot, unless it points to itself; it is emptied, as its one instant is this one.
-// The unit that keeps the parameter may have to wait for its first instant: the cell has the value from
-// now on, for states that are saved meanwhile.
+// Uses the elements to which the slot points, unless it points to itself, and clears the slot, which serves one
+// instant. The unit that keeps the parameter may have to wait for its first instant. So the value is also stored to the
+// cell now, for states that are saved in between.
 void emit_parameter(Function& f, ValueId v, ValueId init) {
   auto& ir = f.ir;
   f.prepare(init);

@@ -1,4 +1,4 @@
-// The choice of the generator for every row of the operator table.
+// The table of generators, one for every row of the operator table.
 #include "lowering/llvm/operators/compute.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void emit_windows_or_kernel(Function& f, ValueId v, const core::Apply& a) {
 }
 void emit_parameter_of(Function& f, ValueId v, const core::Apply& a) { emit_parameter(f, v, a.operands[0]); }
 
-// Other forms of operators have been folded when code is generated.
+// Operators of other forms are folded before code generation.
 constexpr std::pair<Lowering, Generator> generators[] = {
     {Lowering::elementwise, emit_pointwise_of},
     {Lowering::outer, emit_pointwise_of},
@@ -82,7 +82,7 @@ void compute(Function& f, ValueId v) {
   const core::Rhs& rhs = f.info(v).rhs;
   if (const auto* operation = std::get_if<core::Apply>(&rhs)) return apply(f, v, *operation);
   if (const auto* external = std::get_if<core::Call>(&rhs)) return emit_call(f, v, *external);
-  // A constant is used where it is needed, and a result is there once its call is computed.
+  // A constant is emitted at its uses, and a result is computed by its call.
   if (std::holds_alternative<core::Const>(rhs) || std::holds_alternative<core::Result>(rhs)) return;
   throw std::logic_error("code generation: %" + std::to_string(v.index) + " is not computed but loaded");
 }

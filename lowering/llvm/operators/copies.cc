@@ -1,5 +1,5 @@
-// Walks over the shape that is copied, with one view of the result and one of the operand, or of what it is computed
-// from.
+// Emits copies as walks over the copied shape, with a view of the result and a view of the operand, or of the leaves
+// from which the operand is computed.
 #include "lowering/llvm/operators/copies.h"
 
 #include <span>

@@ -1,12 +1,11 @@
-// `map`, `fold` and `scan`: a loop over the elements, which calls the body.
+// Emits `map`, `fold` and `scan` as a loop over the elements that calls the body.
 //
-// The body is a straight program of its own and becomes a function of the module. A large state lies in turns in
-// its result and in a buffer beside it, such that what the last round writes is the result; the first round reads
-// what the iteration begins with:
+// The body is a straight program of its own and becomes a function of the module. A large state alternates between its
+// result and a separate buffer, so that the last round writes the result. The first round reads the initial state:
 //
 //   length 3:   begin -> result -> buffer -> result
 //
-// A small one lies in its result, and is copied back from the buffer: LLVM keeps both in registers.
+// A small state stays in its result, and is copied back from the buffer: LLVM keeps both in registers.
 #include "lowering/llvm/operators/iteration.h"
 
 #include <algorithm>
@@ -43,7 +42,7 @@ const Emission::IterationBody& iteration_body(Emission& module, std::uint32_t ex
   for (std::size_t k = node.inputs.size(); k < ports; ++k) body.ports.outputs.push_back({argument(k), nullptr});
   emit_straight(body);
   body.finish();
-  // Without memory, but constants among the results are kept in cells.
+  // A body has no memory, but it keeps constant results in cells.
   llvm::Function* begin = nullptr;
   if (std::ranges::any_of(body_program.cells, [](const steps::CellInfo& cell) { return !cell.local; })) {
     begin = inner.function(own.program_name + ".begin", module.i32(), {module.pointer()}, false);
@@ -56,10 +55,10 @@ const Emission::IterationBody& iteration_body(Emission& module, std::uint32_t ex
   return known->second;
 }
 
-// Where the elements of an iteration lie.
+// The addresses of the elements of an iteration.
 struct Places {
   std::vector<IrValue> operands, results;
-  std::vector<IrValue> others;  // of the states: beside their results
+  std::vector<IrValue> others;  // by state: the buffer besides its result
 };
 
 // The elements of an operand, in memory.
@@ -92,7 +91,7 @@ bool is_small(const Function& f, const ExternalNode& node, std::size_t state) {
   return f.small(node.outputs[state].second);
 }
 
-// Of the body: its scratch, the header, the cycle, then what this round reads and writes.
+// The arguments of the body: its scratch, the header, the cycle, then the inputs and outputs of this round.
 std::vector<IrValue> arguments_of(Function& f, const ExternalNode& node, const std::vector<ValueId>& used,
                                   const Places& places, IrValue round, IrValue own, IrValue now) {
   auto& ir = f.ir;

@@ -1,4 +1,4 @@
-// One walk per copy.
+// Emits one walk per copy.
 #include "lowering/llvm/operators/moves.h"
 
 #include "lowering/llvm/function/values.h"
@@ -31,7 +31,7 @@ void emit_move(Function& f, ValueId v, const core::Apply& a) {
     copy_strided(f, m.shape, dtype, to, f.constant(m.to), m.to_strides, x, f.constant(m.from), m.from_strides);
 }
 
-// Elements that come from one place are added in the order of the moves.
+// Adds the elements that are moved to the same place, in the order of the moves.
 void emit_sum_moves(Function& f, ValueId v, const core::Apply& a) {
   auto& ir = f.ir;
   const ValueId x = a.operands[0];

@@ -1,5 +1,5 @@
-// What is put together or taken apart is copied by walks (copies.h); a reshape of a large tensor is its address, and so
-// is what an index leads to.
+// Emits concatenations and slices as walks (copies.h). A reshape or an index of a large tensor is only an address in
+// it.
 #include "lowering/llvm/operators/structure.h"
 
 #include "lowering/llvm/function/values.h"
@@ -21,7 +21,7 @@ void emit_reshape(Function& f, ValueId v, ValueId x) {
 
 namespace {
 
-// The new rows, twice, and the place where all begin.
+// Stores the new rows at both of their places, and advances the place where the value begins.
 void move_window(Function& f, ValueId v, const steps::Window& w) {
   auto& ir = f.ir;
   const Shape& shape = f.info(v).shape;
@@ -72,7 +72,7 @@ void emit_array(Function& f, ValueId v, const core::Apply& a) {
 
 namespace {
 
-// Where sliced elements lie in the whole.
+// The first of the sliced elements in the whole tensor, and the strides.
 std::pair<std::int64_t, Strides> sliced(const Shape& whole, std::span<const Attribute> bounds) {
   const auto ranges = std::get<0>(slice_ranges(whole, bounds));
   Strides strides = dense_strides(whole);
@@ -98,7 +98,7 @@ void emit_place_slice(Function& f, ValueId v, const core::Apply& a) {
 
 namespace {
 
-// The offset, in elements, of whole[operands[1], operands[2], …], each checked.
+// The offset, in elements, of whole[operands[1], operands[2], …]; each index is checked.
 IrValue checked_offset(Function& f, ValueId v, const Shape& whole, const std::vector<ValueId>& operands) {
   auto& ir = f.ir;
   const Strides strides = dense_strides(whole);

@@ -1,11 +1,11 @@
-// Costs of products, by those of the target.
+// Estimates products by the costs of the target.
 #include "lowering/llvm/products/cost.h"
 
 #include <algorithm>
 
 namespace rml::codegen {
 
-// What a register holds is computed twice a cycle; without fused operations half as often.
+// A fused product takes half a cycle per register; a separate one takes a cycle.
 double nanoseconds_of_product(const Function& f, DType dtype) {
   const Costs& costs = f.module.target.costs;
   return (f.module.numeric.fused ? costs.fused_product : costs.product) / static_cast<double>(f.lanes(dtype));

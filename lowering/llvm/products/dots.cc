@@ -1,12 +1,12 @@
 // Inner products of the rows of a matrix with a vector, where the inner index is contiguous.
 //
-// Vectors run along k, so a sum is spread over the lanes of a register and folded at the end; as many
-// rows as there are lanes are folded together, by a butterfly, into one vector of sums:
+// Vectors run along k, so a sum is spread over the lanes of a register and folded at the end. As many rows as there are
+// lanes are folded together, by a butterfly, into one vector of sums:
 //
 //   s[8 rows] = 0;  for k in steps of 8: s[r] += a[r, k..] * b[k..];  c[8 rows] = folded s
 //
-// The last rows are a block that begins earlier; the sums that were there before are not handed out again, since
-// what a sink computes from them may replace what it reads.
+// The last block of rows begins earlier and overlaps the previous one. The sums of the overlap are not handed out
+// again, because a sink may overwrite its operands.
 #include "lowering/llvm/products/dots.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace rml::codegen {
 
 namespace {
 
-// The sums of the lanes of each vector: of one vector a scalar, of as many as there are lanes a vector.
-// In every round the lanes that are `distance` apart are added, and vectors that are become one.
+// Sums the lanes of each vector. The result is a scalar for one vector, and a vector for as many as there are lanes. In
+// every round, lanes that are `distance` apart are added, and two vectors that far apart become one.
 IrValue fold(Function& f, DType dtype, std::vector<IrValue> vectors) {
   auto& ir = f.ir;
   const auto lane_count = static_cast<int>(llvm::cast<llvm::FixedVectorType>(vectors[0]->getType())->getNumElements());
@@ -53,7 +53,7 @@ IrValue dots_of(Function& f, const Product& p, IrValue row, std::int64_t rows) {
     IrValue at = strided(f, f.constant(0), ir.CreateAdd(row, f.constant(r), "", true, true), p.a_row);
     return f.offset(p.dtype, p.a, ir.CreateAdd(at, k, "", true, true));
   };
-  // One row alone has several sums, for the same reason as above.
+  // A single row has several partial sums, to hide the latency of an addition.
   const std::int64_t ways = rows > 1 ? 1 : std::clamp<std::int64_t>(p.inner / lane_count, 1, f.module.numeric.chains);
   const std::int64_t step = ways * lane_count;
   std::vector<llvm::AllocaInst*> sums;
@@ -61,7 +61,7 @@ IrValue dots_of(Function& f, const Product& p, IrValue row, std::int64_t rows) {
     sums.push_back(f.variable(vector(lane_count), "sum"));
     ir.CreateStore(no_terms(p.dtype, vector(lane_count)), sums.back());
   }
-  // A piece of `width` elements from k on; narrower than a vector, it goes to the first lanes.
+  // A piece of `width` elements from k on. If it is narrower than a vector, it fills the first lanes.
   const auto widened = [&](IrValue address, std::int64_t width) -> IrValue {
     IrValue piece = width == 1
                         ? ir.CreateInsertElement(llvm::Constant::getNullValue(vector(lane_count)),
@@ -109,7 +109,7 @@ void emit_dots(Function& f, const Product& p, const Sink& sink) {
       sink(spot(f, p, f.constant(r), f.constant(0)), dots_of(f, p, f.constant(r), 1), 1);
     return;
   }
-  // So many sums at a time hide the latency of an addition.
+  // So many sums in flight hide the latency of an addition.
   const std::int64_t under_way = f.module.target.sums_under_way;
   const std::int64_t blocks = std::min(std::max<std::int64_t>(under_way / lane_count, 1), p.m / lane_count);
   const std::int64_t rows = blocks * lane_count;

@@ -1,5 +1,5 @@
-// Vectors run across elements of C wherever B, or A for a single column, lies so; only where the inner index is the one
-// that is contiguous do they run along it. A sum whose order is asked for (strict_math) is not spread over lanes.
+// Chooses loops so that vectors run across elements of C if B, or A for a single column, is contiguous that way. They
+// run along the inner index only if that is the contiguous one. With strict_math no sum is spread over lanes.
 #include "lowering/llvm/products/form.h"
 
 namespace rml::codegen {

@@ -1,12 +1,12 @@
-// Products of matrices by tiles of registers (tile.h): B is copied panel by panel first, so that a tile reads it from
-// one end to the other.
+// Products of matrices by tiles in registers (tile.h). B is first copied panel by panel, so that a tile reads it
+// sequentially.
 //
 //   for each panel of 2 vectors of columns:
 //     pack[k][2 vectors] = b[k, columns]            zero beyond the last column
 //     for i in steps of 6 rows: tile
 //
-// which also takes a transposed B. If k is long, it is cut into blocks whose panels stay in the cache; the sums
-// of the blocks before wait in memory.
+// This also handles a transposed B. If k is long, it is cut into blocks whose panels stay in the cache; the sums of
+// earlier blocks are kept in memory.
 #include "lowering/llvm/products/gemm.h"
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace rml::codegen {
 
 namespace {
 
-// C in tiles, `height` rows by a panel of `width` columns each.
+// The tiles of C: `height` rows by a panel of `width` columns each.
 struct Grid {
-  std::int64_t width, height, panels, rows;  // of a tile; how many there are beside and below each other
+  std::int64_t width, height, panels, rows;  // size of a tile; number of tiles in each direction
 };
 
 Grid grid_of(const Function& f, const Product& p) {
@@ -33,8 +33,8 @@ Grid grid_of(const Function& f, const Product& p) {
   return {width, height, (p.n + width - 1) / width, p.all_m != nullptr ? INT64_MAX / 4 : (p.m + height - 1) / height};
 }
 
-// What threads share: panels of columns, each packed by whoever computes it; or, where these are too few, rows,
-// for which each thread packs all panels.
+// What threads share: panels of columns, each packed by the thread that computes it; or, if there are too few panels,
+// rows, where each thread packs all panels.
 enum class Shared : std::uint8_t { nothing, panels, rows };
 
 Shared shared_of(const Function& f, const Product& p, const Grid& grid) {
@@ -44,7 +44,7 @@ Shared shared_of(const Function& f, const Product& p, const Grid& grid) {
                      nanoseconds_of_product(f, p.dtype);
   if (target.threads < 2 || f.frame.worker != nullptr || (known && all < 2 * target.costs.work_of_thread))
     return Shared::nothing;
-  // How much of the threads' time is work, if all tiles take the same.
+  // The share of the threads' time that is work, if all tiles take equally long.
   const auto use = [&](std::int64_t rounds) {
     const auto longest = static_cast<double>((rounds + target.threads - 1) / target.threads);
     return static_cast<double>(rounds) / (longest * target.threads);
@@ -80,7 +80,7 @@ void share_out(Function& f, const Product& p, const std::function<void(const Pro
   });
 }
 
-// Of k in one packed panel, which leaves room in a first-level cache for rows of A.
+// The length of k in one packed panel, such that a first-level cache has room left for rows of A.
 std::int64_t block_depth(const Function& f, DType dtype) {
   const std::int64_t row_bytes = 2 * f.lanes(dtype) * static_cast<std::int64_t>(byte_size(dtype));
   return std::max<std::int64_t>(f.module.target.near_bytes / row_bytes, 1);
@@ -98,7 +98,7 @@ void gemm_panels(Function& f, const Product& p, const Sink& sink) {
   each_tile(f, p.panels, p.n, width, panel);
 }
 
-// To `to`, or where that is nothing, each block to the sink.
+// Writes to `to` or, if that is null, hands each block to the sink.
 void gemm_by_unknown_blocks(Function& f, const Product& p, IrValue to, const Sink& keep) {
   auto& ir = f.ir;
   const std::int64_t depth = block_depth(f, p.dtype);
@@ -119,7 +119,7 @@ void gemm_by_unknown_blocks(Function& f, const Product& p, IrValue to, const Sin
   });
 }
 
-// In blocks of k of about the same depth; until the last one the sums lie at `sums`.
+// Splits k into blocks of about the same depth. Until the last block the sums are kept at `sums`.
 void gemm_by_blocks(Function& f, const Product& p, IrValue sums, const Sink& sink) {
   const std::int64_t depth = block_depth(f, p.dtype);
   const std::int64_t blocks = p.inner > depth + depth / 2 ? (p.inner + depth - 1) / depth : 1;
@@ -171,7 +171,7 @@ void gemm_into(Function& f, const Product& p, IrValue to) {
   });
 }
 
-// Added to what is there; of many terms the sum is made first, so that small ones are not lost one by one.
+// Adds to the destination. If there are many terms they are summed first, so that small terms are not lost one by one.
 void gemm_onto(Function& f, const Product& p, IrValue sums, IrValue to) {
   const Access access = separate(f.module.context, 1)[0];
   const auto add_to = [&](IrValue there, IrValue more, std::int64_t count) {

@@ -1,8 +1,8 @@
-// A stack of products is a walk over the stack, with the loops of its form (form.h) for each of them; one of small
-// matrices is written out, element by element.
+// Emits a stack of products as a walk over the stack, with the loops chosen by form.h for each product. Products of
+// small matrices are unrolled element by element.
 //
-// Single products are contracted into the sums, and sums along vectors have the order of their lanes,
-// unless strict_math asks for the increasing order of k.
+// Products and additions are fused where possible, and sums along vectors have the order of their lanes, unless
+// strict_math requires the increasing order of k.
 #include "lowering/llvm/products/matmul.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void emit_zeros(Function& f, const Product& p, const Sink& sink) {
   f.loop(p.m, [&](IrValue i) { f.loop(p.n, [&](IrValue j) { sink(spot(f, p, i, j), zero, 1); }); });
 }
 
-// Each row of A with the columns of B.
+// Inner products of each row of A with the columns of B.
 void dots_of_rows(Function& f, const Product& p, const Sink& sink) {
   f.loop(p.m, [&](IrValue i) {
     Product row = p;
@@ -50,7 +50,7 @@ void dots_of_rows(Function& f, const Product& p, const Sink& sink) {
   });
 }
 
-// The vector by the matrix, whichever of the two stands first.
+// The product of a vector and a matrix, in either order.
 void packed_constant(Function& f, const Product& p, const Sink& sink) {
   Product row = p.n == 1 ? as_row(p) : p;
   Panels panels{.inner = row.inner, .row = row.b_inner, .n = row.n, .column = row.b_column};
@@ -91,7 +91,7 @@ void packed_product(Function& f, const Product& asked, std::size_t k, const Sink
   packed_sum(f, {{asked, k}}, sink, [&] { emit_product(f, plain, sink); });
 }
 
-// The matrix of a product with a vector, if it is a constant that is read faster from one end to the other.
+// The matrix of a product with a vector, if it is a constant so large that a sequential layout is faster.
 const Tensor* resting(const Function& f, const Product& p, const Matrix& x, const Matrix& y) {
   if ((p.m != 1) == (p.n != 1) || !is_float(p.dtype) || is_half(p.dtype) || f.lanes(p.dtype) == 1) return nullptr;
   if (f.module.options.target.optimization == 0) return nullptr;
@@ -101,7 +101,7 @@ const Tensor* resting(const Function& f, const Product& p, const Matrix& x, cons
   return far ? &constant->value : nullptr;
 }
 
-// A single sum is computed in several chains, so as not to wait for each addition.
+// A single sum is computed as several partial sums, to hide the latency of additions.
 void product_unrolled(Function& f, const Product& p, ValueId a, ValueId b, const std::vector<IrValue>& at,
                       const Sink& sink) {
   auto& ir = f.ir;
@@ -109,7 +109,7 @@ void product_unrolled(Function& f, const Product& p, ValueId a, ValueId b, const
   const bool ordered = is_float(p.dtype) && f.module.numeric.strict;
   llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
   llvm::FastMathFlags flags = ir.getFastMathFlags();
-  flags.setAllowReassoc(false);  // this is the best order
+  flags.setAllowReassoc(false);  // this order is the best already
   ir.setFastMathFlags(flags);
   const bool several = !ordered && p.m * p.n <= 2;
   const std::size_t chains = several ? static_cast<std::size_t>(f.module.numeric.chains_of(p.inner)) : 1;
@@ -146,7 +146,7 @@ void each_product(Function& f, ValueId v, ValueId a, ValueId b, bool unrolled, c
     return packed_product(f, p, pack->second, sink);
   if (!unrolled && elements(batch) == 1) p.constant = resting(f, p, x, y);
   const double each = static_cast<double>(p.m * p.inner * p.n) * nanoseconds_of_product(f, p.dtype);
-  const bool whole = elements(batch) >= f.module.target.threads;  // each product by one thread
+  const bool whole = elements(batch) >= f.module.target.threads;  // one thread does a whole product
   walk(f, batch, views, unrolled, whole ? Work{1, each} : Work{}, [&](const std::vector<IrValue>& at) {
     if (unrolled) return product_unrolled(f, p, x.value, y.value, at, sink);
     Product one = p;

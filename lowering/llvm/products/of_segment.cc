@@ -1,4 +1,4 @@
-// All instants at once: blocks of the arrays are rows of one matrix.
+// Emits a product over all instants: the blocks of an array are the rows of one matrix.
 #include "lowering/llvm/products/of_segment.h"
 
 #include "lowering/llvm/function/vectors.h"
@@ -9,7 +9,7 @@ namespace rml::codegen {
 
 namespace {
 
-// A copy of B in panels is not worth its while for a few rows.
+// For a few rows, copying B into panels is not worthwhile.
 void rows_into(Function& f, const Product& p, std::int64_t m, IrValue to) {
   auto& ir = f.ir;
   const std::int64_t few = Target::few_rows;

@@ -1,4 +1,4 @@
-// Operands of products: where they lie, and how.
+// Finds the addresses and strides of a product's operands.
 #include "lowering/llvm/products/operands.h"
 
 #include "semantics/core/queries.h"
@@ -13,7 +13,8 @@ bool is_transposition(const Function& f, ValueId v) {
 
 }  // namespace
 
-// The operand's elements and its last two axes' strides; one that is transposed only here is not prepared.
+// The operand's elements and the strides of its last two axes. A transposition that only this product uses is not
+// computed.
 Matrix matrix_of(Function& f, ValueId v, bool transposable) {
   Shape shape = f.info(v).shape;
   const bool transposed = transposable && f.module.inlined(v) && is_transposition(f, v);
@@ -24,7 +25,7 @@ Matrix matrix_of(Function& f, ValueId v, bool transposable) {
   return m;
 }
 
-// Of two matrices, the last axes of the operands; they get their missing axes.
+// The product of the operands' last two axes. Missing axes are added.
 Product product_of(const Function& f, ValueId v, Matrix& x, Matrix& y) {
   if (x.shape.size() == 1) {
     x.shape.insert(x.shape.begin(), 1);

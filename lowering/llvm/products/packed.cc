@@ -1,13 +1,13 @@
-// Products of a matrix that stands still: by a copy of it in panels (lowering/steps/find_packs.h).
+// Products of a matrix that rarely changes, by a copy of it in panels (lowering/steps/find_packs.h).
 //
-//   if the operand lies in the cell:
-//     if the copy is not like the cell: for each panel: pack[k][columns] = b[k, columns]
+//   if the operand is in the cell:
+//     if the copy differs from the cell: for each panel: pack[k][columns] = b[k, columns]
 //     for each panel, for each tile of rows: tile         of one row: backwards, every other time
-//   else: as of any operand
+//   else: as for any operand
 //
-// Whatever writes the cell says first that the copy is not like it. A matrix that does not fit the first-level cache
-// and is read for one row at a time is read from where the last time ended, which is still there: the flag is 0 unless
-// the copy is like the cell, and 2 where it is read backwards.
+// Before a write to the cell, the copy is marked as different. If a matrix exceeds the first-level cache and is read
+// for one row at a time, each product begins where the last one ended, because that part is still in the cache. The
+// flag is 0 if the copy differs from the cell, and 2 if it is to be read backwards.
 #include "lowering/llvm/products/packed.h"
 
 #include <algorithm>
@@ -32,15 +32,15 @@ PackedTerm packed_term(Function& f, ValueId v) {
 
 namespace {
 
-// In the form C = A B, B the matrix that is packed.
+// The product in the form C = A B, where B is the packed matrix.
 Product with_pack_right(Function& f, Product p) {
   p.c = f.constant(0);
   return p.n == 1 ? as_row(p) : p;
 }
 
-// void FILLS(b, pack): panel after panel. One for all matrices that lie alike, and it stays one: it is called where a
-// matrix has changed, and copies of it would be compiled at length. It needs no scratch, so that this function keeps
-// what it has.
+// Emits void FILLS(b, pack), which copies panel after panel. Matrices of the same layout share the function, and it is
+// not inlined: it is called only when a matrix has changed, and copies of it would take long to compile. It needs no
+// scratch, so the caller's scratch stays valid.
 llvm::Function* filler(Function& f, const Product& asked, std::int64_t width) {
   auto& ir = f.ir;
   std::string symbol = "fill_" + std::string(name(asked.dtype));
@@ -68,7 +68,7 @@ llvm::Function* filler(Function& f, const Product& asked, std::int64_t width) {
   return fills;
 }
 
-// Where it is not like its cell.
+// Fills the pack if it differs from its cell.
 void fill_pack(Function& f, const PackedTerm& t) {
   auto& ir = f.ir;
   const Product& p = t.product;

@@ -1,4 +1,4 @@
-// Panels are copied row by row, or, where the inner index is the one that is contiguous, transposed in registers.
+// Copies panels row by row. If the inner index is contiguous, they are transposed in registers.
 #include "lowering/llvm/products/panel.h"
 
 #include "lowering/llvm/function/vectors.h"
@@ -7,8 +7,8 @@ namespace rml::codegen {
 
 namespace {
 
-// Squares of as many columns as a vector has lanes, if not fewer, transposed in registers; squares at an edge begin
-// earlier and move some elements again.
+// Transposes squares of as many columns as a vector has lanes, if there are as many. Squares at an edge begin earlier
+// and move some elements again.
 void fill_panel_transposed(Function& f, const Product& p, IrValue pack, IrValue from, std::int64_t columns,
                            std::int64_t width) {
   auto& ir = f.ir;

@@ -1,4 +1,4 @@
-// Where elements of a product go.
+// Computes the places of a product's elements.
 #include "lowering/llvm/products/product.h"
 
 #include <utility>
@@ -21,7 +21,7 @@ Spot spot(Function& f, const Product& p, IrValue i, IrValue j) {
   return {strided(f, strided(f, p.c, i, p.n), j, 1), i, j};
 }
 
-// Neutral for sums: to the bit, also of -0.0.
+// The neutral element of sums, to the bit, also for -0.0.
 IrValue no_terms(DType dtype, llvm::Type* type) {
   return is_float(dtype) ? llvm::ConstantFP::getNegativeZero(type) : llvm::Constant::getNullValue(type);
 }

@@ -1,4 +1,5 @@
-// Tiles of registers. A tile at the lower edge has fewer rows, one at the right edge narrower vectors.
+// Emits tiles of sums in registers. A tile at the lower edge has fewer rows; a tile at the right edge has narrower
+// vectors.
 #include "lowering/llvm/products/tile.h"
 
 #include <algorithm>
@@ -79,7 +80,8 @@ void each_tile(Function& f, const Rounds& tiles, std::int64_t extent, std::int64
   f.when(ir.CreateICmpSGT(tiles.end, f.constant(whole)), rest);
 }
 
-// The rows of C; where their number is not known, the rest is in tiles of powers of two.
+// Calls body for the rows of C. If their number is known at run time only, the remaining rows are in tiles of powers of
+// two.
 void each_row_tile(Function& f, const Product& p, std::int64_t size,
                    const std::function<void(IrValue, std::int64_t)>& body) {
   auto& ir = f.ir;
@@ -106,7 +108,8 @@ std::int64_t widest_tile(const Target& target, const Product& p) {
   return target.row_vectors(p.m) * target.lanes(p.dtype);
 }
 
-// A few rows: B is read where it lies. Columns in vectors; the rest in halves of vectors, down to one.
+// Computes a few rows; B is read in place. The columns are in vectors, the remaining ones in halves of vectors, down to
+// one.
 void emit_tiles(Function& f, const Product& p, const Sink& sink) {
   auto& ir = f.ir;
   const std::int64_t rows = std::min(p.m, Target::few_rows);

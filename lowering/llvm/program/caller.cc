@@ -1,4 +1,4 @@
-// Pointers and flags as rmlrt.h hands them to push and pop.
+// Accesses the pointers and flags that rmlrt.h passes to push and pop.
 #include "lowering/llvm/program/caller.h"
 
 #include "lowering/llvm/function/values.h"
@@ -42,7 +42,7 @@ std::vector<IrValue> caller_arrays(llvm::IRBuilder<>& ir, const Emission& module
   return arrays;
 }
 
-// In a network the flag goes last: a task that sees it finds the value.
+// In a network the flag is pushed last: a task that sees it also finds the value.
 void enqueue(Function& body, std::size_t k, IrValue pointers, IrValue flags) {
   const Emission& module = body.module;
   const ValueId input = module.core.inputs[k].value;

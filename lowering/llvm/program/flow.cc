@@ -1,6 +1,8 @@
-// The rml_flow table: who puts elements into queues and who takes them, as whoever restores a state has to know it.
+// The rml_flow table: which units put elements into queues and which take them. The code that restores a state needs
+// it.
 //
-// Plain numbers, four arrays of them: a table of structs with addresses would take as long as the rest of the program.
+// The table consists of four arrays of plain numbers. As a table of structs with addresses it would take as long to
+// compile as the rest of the program.
 #include "lowering/llvm/program/flow.h"
 
 #include <algorithm>
@@ -88,7 +90,7 @@ class FlowTable {
 
   void put(QueueId q, std::uint32_t writer, std::uint32_t clock, bool after_segment) {
     rml_put& p = puts_[q.index];
-    if (p.writer == writer) clock = RML_CLOCK_UNKNOWN;  // in several places
+    if (p.writer == writer) clock = RML_CLOCK_UNKNOWN;  // pushed in several places
     p.writer = writer;
     p.clock = clock;
     p.after_segment = after_segment ? 1 : 0;

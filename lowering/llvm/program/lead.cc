@@ -1,9 +1,10 @@
-// The lead of a straight program (lowering/steps/find_lead.h): a function over the state of the program itself, which
-// reads memories, stores none, and hands out the outputs that need no input of the cycle. That of a program with units
-// is another program's (lowering/steps/leader.h), whose cells are where this one keeps them.
+// Emits the lead of a program. For a straight program (lowering/steps/find_lead.h) it is a function on the state of the
+// program, which reads memories, stores none, and hands out the outputs that need no input of the cycle. For a program
+// with units it is the lead of another program (lowering/steps/leader.h), whose cells are given the places of this
+// one's.
 //
-// Whether a further cycle comes is not known yet, so what fails there leaves no fault: nothing is known then, and the
-// cycle itself will tell.
+// It is not known yet whether a further cycle follows. So a fault in the lead is not recorded: the outputs count as
+// unknown, and the cycle itself will raise the fault.
 #include "lowering/llvm/program/lead.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace rml::codegen {
 
 namespace {
 
-// Parameters are the same by their paths; what is not looked at has no place.
+// Gives the inner program the layout of the whole. Slots of parameters are matched by path.
 void adopt_layout(Emission& inner, const Emission& whole) {
   const std::vector<steps::ParameterInfo>& all = whole.program.parameters;
   inner.layout = whole.layout;
@@ -77,7 +78,7 @@ llvm::Function* emit_leading_cycle(Emission& module, const llvm::Twine& name, ll
   return f;
 }
 
-// void lead(state, out, present, known), as rmlrt.h says.
+// void lead(state, out, present, known), as in rmlrt.h.
 llvm::Function* emit_lead(Emission& module) {
   const std::vector<bool> leads = leading_outputs(module.program);
   if (std::ranges::find(leads, true) == leads.end()) return nullptr;

@@ -1,9 +1,9 @@
-// A program as a network: its tasks' functions and their table (rml_network in rmlrt.h).
+// Emits a program as a network: its tasks' functions and their table (rml_network in rmlrt.h).
 //
-//   ready    operands in order: what is present and needed must be there; the greatest key
+//   ready    tests the operands in order: present and needed ones must have arrived; finds the greatest key
 //   step     the unit's instant (unit.cc)
-//   push     room is there: every input to its ring; the cycle is counted last
-//   pop      the row is there
+//   push     puts every input into its ring, which must have room; the cycle is counted last
+//   pop      hands out a row, which must be ready
 #include "lowering/llvm/program/network.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct Ready {
     body.ir.CreateStore(body.ir.getInt64(0), function->getArg(1));
   }
   IrValue key() { return function->getArg(1); }
-  // Waits for cycle `number` to have been pushed.
+  // Tests that cycle `number` has been pushed.
   void await_cycle(IrValue number) {
     Emission& module = body.module;
     auto* pushed = body.ir.CreateAlignedLoad(module.i64(), module.header_field(body.ir, body.state, field::pushed),
@@ -72,7 +72,8 @@ llvm::Function* emit_ready(Emission& module, std::uint32_t index) {
     leave_unless_ready(body, unit.operands, ready.key());
     for (const std::uint32_t input : unit.raw_inputs)
       leave_unless_waiting(body, module.program.input_flags[input], 0, ready.key());
-    // An operand present at every instant arrives once per cycle, but for one that begins with an element of its own.
+    // An operand that is present at every instant arrives once per cycle, unless its stream begins with an initial
+    // element.
     const auto paces = [&](const steps::Operand& o) {
       return o.when.empty() && !o.once && !module.program.queues[o.queue.index].first.valid();
     };

@@ -1,5 +1,5 @@
-// Programs that run on demand: a function for every body, and the table of equations (runtime/demand/table.h) that the
-// runtime evaluates with them.
+// Emits programs that run on demand: a function for every body, and the table of equations (runtime/demand/table.h) by
+// which the runtime evaluates them.
 #include "lowering/llvm/program/on_demand.h"
 
 #include <llvm/IR/DerivedTypes.h>
@@ -65,7 +65,7 @@ llvm::Constant* Table::row(llvm::StructType*& type, const char* name, const std:
 
 // ---- equations ------------------------------------------------------------------------------
 
-// Of values that need each other the user knows best the one whose name lies nearest to the entry.
+// A rank for naming a zero-delay cycle: users know the value best whose name is nearest to the entry node.
 std::uint32_t Table::rank(ValueId v) const {
   const std::string& name = module_.core[v].name;
   return name.empty() ? none - 1 : static_cast<std::uint32_t>(std::ranges::count(name, '.'));
@@ -153,7 +153,7 @@ llvm::Constant* Table::body(const steps::DemandBody& body, std::size_t index) {
        numbers("results", body.results)});
 }
 
-// ---- what is asked for ----------------------------------------------------------------------
+// ---- roots of evaluation --------------------------------------------------------------------
 
 llvm::Constant* Table::root(std::uint32_t kind, ValueId v, std::size_t of, std::uint32_t site) {
   return row(root_, "rml_root", {number(kind), number(v.index), number(static_cast<std::uint32_t>(of)), number(site)});
@@ -198,7 +198,7 @@ llvm::Constant* Table::emit() {
                                   "demand");
 }
 
-// A function of rml_program that hands its arguments on, with the table behind the state.
+// A function of rml_program that passes its arguments on, with the table after the state.
 llvm::Function* handed_on(Emission& module, const char* name, llvm::Type* result, std::size_t pointers,
                           llvm::Constant* table) {
   std::vector<llvm::Type*> parameters(pointers, module.pointer());

@@ -1,4 +1,4 @@
-// The table of origins: memories by the names that do not depend on units, and who computes them.
+// The table of origins: names of memories that do not depend on units, and the units that compute them.
 #include "lowering/llvm/program/origins.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace rml::codegen {
 
 namespace {
 
-// By cell.
+// By cell: the unit that uses it.
 std::vector<std::uint32_t> units_of_cells(const steps::Program& program) {
   std::vector<std::uint32_t> units(program.cells.size(), UINT32_MAX);
   for (std::uint32_t u = 0; u < program.units.size() && !program.straight; ++u)
@@ -71,7 +71,7 @@ std::vector<Origin> origins_of_schedule(const steps::Program& program, const std
   return all;
 }
 
-// The path; behind it, by which place and by which number the memory is found where paths have changed.
+// The path, followed by a place and a number that identify the memory if paths have changed.
 std::string instance_of(const Core& core, const Places& places, const std::string& content, ValueId v) {
   const bool moves = !is_kept(core, std::get<core::Fby>(core[v].rhs).next, v);
   const InstanceId i = core[v].instance;

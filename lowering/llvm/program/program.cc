@@ -1,8 +1,8 @@
-// init, push, finish, pop, destroy: what the host calls, as rmlrt.h says.
+// Emits init, push, finish, pop and destroy, which the host calls (rmlrt.h).
 //
-// In a straight program push is the step itself, reading the caller's pointers and leaving
-// outputs in slots of the state, which pop hands out. In any other, push enqueues the
-// inputs and then lets every unit run, in order, as far as its operands reach:
+// In a straight program push is the step itself: it reads through the caller's pointers and leaves outputs in slots of
+// the state, which pop hands out. In any other program push enqueues the inputs and then runs every unit, in order, as
+// long as it has operands:
 //
 //   for each unit: while (ready(unit)) { fault = instant(unit); if (fault) return fault; }
 #include "lowering/llvm/program/program.h"
@@ -26,7 +26,7 @@ namespace rml::codegen {
 
 namespace {
 
-// Returns at once if the state is faulted.
+// Returns immediately if the state is faulted.
 void leave_if_faulted(Function& body) {
   body.leave_unless_zero(
       body.ir.CreateLoad(body.module.i32(), body.module.header_field(body.ir, body.state, field::fault)));
@@ -111,7 +111,7 @@ IrValue unit_ready(Function& body, std::uint32_t index) {
   for (const std::uint32_t input : unit.raw_inputs) {
     ready = body.ir.CreateAnd(ready, waiting(body, module.program.input_flags[input], 0));
   }
-  // An operand present at every instant arrives at most once per cycle; without one, cycles count.
+  // An operand that is present at every instant arrives at most once per cycle. Without one, cycles are counted.
   const bool paced = !unit.raw_inputs.empty() ||
                      std::any_of(unit.operands.begin(), unit.operands.end(),
                                  [](const auto& operand) { return operand.when.empty() && !operand.once; });
@@ -191,7 +191,7 @@ llvm::Function* emit_init(Emission& module) {
   return outer;
 }
 
-// waiting: the first cut whose segment is not at its end.
+// waiting: the first cut whose segment has begun and not ended.
 llvm::Function* emit_finish(Emission& module) {
   auto* f = module.function(program_symbol(module, "finish"), module.i32(), {module.pointer()}, false);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
@@ -208,7 +208,8 @@ llvm::Function* emit_finish(Emission& module) {
   return f;
 }
 
-// What a program has asked for: where in its state the address stands, where the number of elements; bytes of one.
+// A block of memory that the program may have requested: the offsets in its state of the address and of the number of
+// elements, and the bytes of an element.
 struct Asked {
   std::uint64_t address, count, size;
 };
@@ -225,8 +226,8 @@ std::vector<Asked> find_asked(const Emission& module) {
   return found;
 }
 
-// Gives back what the rows of the table name. Blocks never asked for are given back as null, of 0 bytes; hosts take
-// that as nothing.
+// Releases the blocks in the rows of the table. A block that was never requested is released as null with 0 bytes,
+// which hosts ignore.
 void give_back(Emission& module, llvm::IRBuilder<>& ir, IrValue state, const std::vector<Asked>& asked) {
   constexpr std::uint64_t columns = 3;
   std::vector<llvm::Constant*> rows;
@@ -292,7 +293,7 @@ ProgramFunctions emit_program(Emission& module) {
     functions.push = emit_push(module, instants);
     functions.pop = emit_pop(module);
   }
-  // The C interface of what has units has none, and nobody asks for that of a key.
+  // The C interface has no lead for programs with units, and no lead is requested for programs with keys.
   const bool tells_lead = (module.options.with_program || module.options.with_main) && module.layout.apart == 0;
   if (tells_lead) functions.lead = emit_lead(module);
   functions.init = emit_init(module);

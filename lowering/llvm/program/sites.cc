@@ -1,4 +1,4 @@
-// Places in the source, as constants.
+// Emits places in the source as constants.
 #include "lowering/llvm/program/sites.h"
 
 namespace rml::codegen {

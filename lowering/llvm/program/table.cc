@@ -1,4 +1,4 @@
-// The rml_program table: constants that describe ports, sites, cuts and the state to the host.
+// Emits the rml_program table: constants that describe ports, sites, cuts and the state to the host.
 #include "lowering/llvm/program/table.h"
 
 #include <map>
@@ -48,15 +48,15 @@ llvm::Constant* output_ports(Emission& module) {
   return module.table("outputs", module.abi.port, rows);
 }
 
-// What a state holds, in the order cells, queues, units, arrays.
+// The parts of a state, in the order cells, queues, units, arrays.
 class MemoryTable {
  public:
   explicit MemoryTable(Emission& module) : module_(module) {}
 
   std::vector<std::uint32_t> row_of_cell;
-  std::uint32_t first_queue = 0, first_unit = 0;  // the rows of the first ones
+  std::uint32_t first_queue = 0, first_unit = 0;  // numbers of their first rows
 
-  // Of the cell in which a parameter is kept.
+  // The row of the cell that keeps a parameter.
   std::uint32_t row_of(const steps::ParameterInfo& p) const {
     if (p.cell.valid()) return row_of_cell[p.cell.index];
     const auto found = row_of_origin_.find(p.path);
@@ -134,7 +134,7 @@ llvm::Constant* parameter_row(Emission& module, std::size_t index, const MemoryT
        integer(module.i32(), memories.row_of(p))});
 }
 
-// The variable, if the text is an equation: "x" of "x: f32[3] = 2.0 * y".
+// The name of the variable, if the text is an equation: "x" for "x: f32[3] = 2.0 * y".
 std::string defined_by(const std::string& text) {
   const std::string variable = text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
                                                                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"));
@@ -157,11 +157,11 @@ std::string equation_text(Emission& module, ValueId v) {
   while (text.ends_with(' ') || text.ends_with(';')) text.pop_back();
   if (text.size() > longest) {
     std::size_t end = longest;
-    while ((static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;  // not inside a character
+    while ((static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;  // do not split a character
     text = text.substr(0, end) + " …";
   }
   const std::string defined = defined_by(text);
-  if (!name.empty() && name != defined)  // an adjoint belongs to a whole equation
+  if (!name.empty() && name != defined)  // an adjoint belongs to the whole equation
     text = text.empty() || text == name ? name : name + (defined.empty() ? " = " : ", for ") + text;
   const std::string instance = value.instance.valid() ? module.core.instances[value.instance.index].path : "";
   return text + (instance.empty() ? "" : ", in " + instance);
@@ -209,7 +209,8 @@ std::vector<llvm::Constant*> cut_rows(Emission& module) {
   return rows;
 }
 
-// In a program for ranks there are fields that in all others lie in what is between the first two: per_step, deal_end.
+// Programs for ranks have two fields, per_step and deal_end, which in all other programs are padding between the first
+// two fields.
 llvm::StructType* with_rare_fields(Emission& module, std::vector<llvm::Constant*>& fields) {
   const auto& deal = module.core.deal;
   if (!deal) return module.abi.program;

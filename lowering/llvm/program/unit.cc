@@ -1,13 +1,13 @@
-// Units: the function of one instant, and of a segment's later passes.
+// Emits units: the function of one instant, and of a segment's later sweeps.
 //
 //   instant:  pop operands; block; [segmented: count it; if it was marked last: segment; in a network: later]
-//             of a unit that looks back: pop what is belated; the block of the instant before; if that was marked last:
-//             segment; then pop the other operands; block; count it. In a network the segment's end comes between, and
-//             the instant is begun once more
-//   segment:  for each pass { local cells := initial; prologue; for i … { body } }; commit
+//             for a unit that looks back: pop belated operands; the block of the previous instant; if that was marked
+//             last: segment; then pop the other operands; block; count it. In a network the segment's end comes in
+//             between, and then the instant starts again
+//   segment:  for each sweep { local cells := initial; prologue; for i … { body } }; commit
 //
-// Arrays are grown before the instant that would overflow them, all of a unit's together,
-// so within a segment function their addresses are fixed and loaded once.
+// All arrays of a unit grow together, before the instant that would overflow them. So within a segment function their
+// addresses are fixed and loaded once.
 #include "lowering/llvm/program/unit.h"
 
 #include <set>
@@ -58,7 +58,7 @@ struct UnitEmitter {
   llvm::Function* emit_segment();
 };
 
-// Presence flags of the inputs that this unit takes from the caller.
+// Takes the presence flags of the inputs that this unit takes from the caller.
 void UnitEmitter::take_flags(Function& body) const {
   body.ports.inputs.resize(module.core.inputs.size());
   for (const std::uint32_t input : unit.raw_inputs) {
@@ -109,8 +109,8 @@ void UnitEmitter::begin_instant(Function& body) const {
   });
 }
 
-// After the last instant: the other passes, and a new segment. In a network they wait until there is room for
-// what they hand out.
+// After the last instant: runs the other sweeps, and begins a new segment. In a network the sweeps wait until there is
+// room for the elements that they push.
 void UnitEmitter::end_segment(Function& body, llvm::Function* segment) const {
   auto& ir = body.ir;
   IrValue length = ir.CreateAdd(body.position, ir.getInt64(1));
@@ -149,14 +149,14 @@ void UnitEmitter::count_instant(Function& body) const {
     body.store_i64(cycle, layout.cycle);
 }
 
-// Of what a task runs: its own header, the key of what it hands out.
+// Sets up the function of a task: its own header, and the key of the elements that it pushes.
 void UnitEmitter::task_body(Function& body) const {
   body.header_at = layout.header;
   IrValue stamp = body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.header(), field::pushed), "stamp");
   body.key = body.ir.CreateOr(body.ir.CreateShl(stamp, RML_KEY_BITS), body.ir.getInt64(index + 1), "key");
 }
 
-// int32 end(state): a task's passes after the leading one.
+// int32 end(state): the sweeps of a task after the leading one.
 llvm::Function* UnitEmitter::emit_end(llvm::Function* segment) {
   auto* f =
       module.function(module.options.program_name + "." + unit.name + ".end", module.i32(), {module.pointer()}, false);
@@ -195,7 +195,7 @@ llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
   return f;
 }
 
-// Cells that live only in this pass: in registers where they are small.
+// Places the cells that live in this sweep only; small ones are in registers.
 void UnitEmitter::place_local_cells(Function& body, const steps::Pass& pass) const {
   std::set<CellId> local;
   const auto note = [&](CellId cell) {

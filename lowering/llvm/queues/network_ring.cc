@@ -1,4 +1,5 @@
-// The element and the key of a number, in the block at hand; counts that others look at.
+// Accesses rings of a network: the element and the key of a number in the current block, and the counts that other
+// tasks read.
 #include "lowering/llvm/queues/network_ring.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ IrValue acquire(Function& f, std::uint64_t offset) {
 
 namespace {
 
-// The block of a ring at hand, which the writer replaces when it needs a larger one.
+// The current block of a ring. The writer replaces it when it needs a larger one.
 struct RingBlock {
   IrValue data, place;
 };
@@ -55,7 +56,7 @@ IrValue network_key(Function& f, QueueId queue, IrValue number) {
   return f.ir.CreateLoad(f.module.i64(), key_in(f, ring_block(f, queue, number)));
 }
 
-// What all readers have passed already is not stored.
+// An element that all readers have passed already is not stored.
 void network_push(Function& f, QueueId queue, const std::function<void(IrValue)>& write) {
   auto& ir = f.ir;
   const steps::QueueInfo& info = f.module.program.queues[queue.index];

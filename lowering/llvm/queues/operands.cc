@@ -1,4 +1,4 @@
-// Conditions of operands are asked one after the other: what is not needed need not be there.
+// Tests the conditions of operands one after the other, because an operand that is not needed may be missing.
 #include "lowering/llvm/queues/operands.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace rml::codegen {
 
 namespace {
 
-// One that is an operand itself has not been popped yet.
+// The value of a condition. A condition that is an operand itself has not been popped yet.
 IrValue condition_ahead(Function& f, const std::vector<steps::Operand>& operands, ValueId condition) {
   const auto operand = std::ranges::find(operands, condition, &steps::Operand::value);
   return operand == operands.end() ? f.scalar(condition)

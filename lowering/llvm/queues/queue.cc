@@ -1,18 +1,17 @@
 // Queues between units: rings with one cursor per reader.
 //
-// Element number n of a queue lies at n modulo the capacity, a power of two. A ring is full
-// when the slowest reader has not passed the element that would be overwritten; it then
-// doubles: grow moves the block, and the old contents are repeated behind themselves, after
-// which every element lies right for the new capacity:
+// Element number n of a queue is stored at n modulo the capacity, a power of two. A ring is full if the slowest reader
+// has not passed the element that would be overwritten. Then the capacity doubles: grow moves the block and repeats the
+// old contents after themselves, so that every element is at the right index for the new capacity:
 //
 //   elements 6 7 4 5 at capacity 4      =>      6 7 4 5 6 7 4 5, of which 4 5 6 7 are in use
 //
-// A reader that leaves out its first elements has its cursor ahead of the queue at first;
-// an element that no reader will see is not stored. That of a reader of the first element only is
-// then past all others. A passing queue has no ring: its front is what the caller gives.
+// The cursor of a reader that skips its first elements starts ahead of the queue. An element that all readers skip is
+// not stored. The cursor of a reader of the first element only moves past all others after it. A passing queue has no
+// ring: its front is the caller's element.
 //
-// In a network (rml_ring) room is made by whoever runs it, cursors move on when an instant is over, and every element
-// has a key beside it.
+// In a network (rml_ring) the code that runs a task makes room, cursors advance at the end of an instant, and every
+// element has a key beside it.
 #include "lowering/llvm/queues/queue.h"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ namespace rml::codegen {
 
 namespace {
 
-constexpr std::int64_t past_all_elements = std::int64_t{1} << 62;  // the largest count that a checkpoint takes
+constexpr std::int64_t past_all_elements = std::int64_t{1} << 62;  // the largest count in a checkpoint
 
 std::uint64_t element_bytes(const steps::QueueInfo& queue) {
   return std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1);
@@ -31,7 +30,7 @@ std::uint64_t element_bytes(const steps::QueueInfo& queue) {
 
 }  // namespace
 
-// In a network the reader looks at the writer's count only when it has taken all that it has seen.
+// In a network the reader loads the writer's count only after it has taken all elements known so far.
 IrValue waiting(Function& f, QueueId queue, std::uint32_t reader) {
   auto& ir = f.ir;
   const QueueLayout& ring = f.module.layout.queues[queue.index];

@@ -1,5 +1,5 @@
-// Integers wrap; division checks for zero and avoids the overflow of the smallest integer by -1; comparisons with NaN
-// are false except ne.
+// Arithmetic on scalars: integers wrap around; division checks for zero and avoids the overflow of the smallest integer
+// by -1; comparisons with NaN are false except ne.
 #include "lowering/llvm/scalars/arithmetic.h"
 
 #include "lowering/llvm/scalars/functions.h"
@@ -80,8 +80,8 @@ IrValue library(Function& f, std::string_view name, DType dtype, const std::vect
   return call;
 }
 
-// Repeated squaring; a negative exponent gives 0 unless the base is 1 or -1. One function
-// per dtype, since it loops.
+// Repeated squaring. A negative exponent gives 0 unless the base is 1 or -1. There is one function per dtype, because
+// it contains a loop.
 IrValue integer_power(Function& f, DType dtype, IrValue a, IrValue b) {
   auto& ir = f.ir;
   const std::string symbol = "power_" + std::string(name(dtype));

@@ -1,21 +1,19 @@
 // Mathematical functions as branch-free instructions.
 //
-// A function is reduced to a short interval, approximated there by a polynomial or a quotient
-// of two (function_coefficients.h), and carried back; what happens at the edges is decided by
-// the clamping of arguments and by selects. The same text serves float and double, scalars and
-// vectors. Against values that are correctly rounded (tests/functions):
+// The argument is reduced to a short interval, the function is approximated there by a polynomial or a quotient of two
+// (function_coefficients.h), and the result is scaled back. Arguments are clamped, and selects handle the edges. The
+// same code serves float and double, scalars and vectors. Errors against correctly rounded values (tests/functions):
 //
 //   float    at most 2 units in the last place, tanh 4.5
 //   double   relative error at most 1e-15
 //
-// NaN gives NaN, infinities their limits; results become subnormal and then 0, or infinite, as they
-// should; odd functions keep the sign of a zero. Products that feed a sum are fused where the
-// target can (llvm.fmuladd), so the last bit may depend on the target. The order of operations
-// matters: fast-math flags are not taken over.
+// NaN gives NaN, and infinities give the limits. Results become subnormal and then 0, or infinite, as they should. Odd
+// functions keep the sign of a zero. Products that feed a sum are fused if the target can (llvm.fmuladd), so the last
+// bit may depend on the target. The order of operations matters, so fast-math flags are not used.
 //
-// sin and cos reduce by a multiple of pi / 2 known to about twice the precision; beyond 2^20 of
-// them they call the C library. That is a branch, so they are functions of their own, with a
-// variant for vectors that the loop vectoriser finds by its attribute.
+// sin and cos reduce by a multiple of pi / 2 known to about twice the precision. Beyond 2^20 multiples they call the C
+// library. That is a branch, so they are functions of their own, with a vector variant that the loop vectoriser finds
+// by an attribute.
 #include "lowering/llvm/scalars/functions.h"
 
 #include <llvm/IR/Intrinsics.h>
@@ -67,7 +65,7 @@ class Expansion {
     return scaled(exp_polynomial(ir.CreateFMul(ir.CreateFSub(x, n.value), number(ln2))), n.bits);
   }
 
-  // 2^n (exp(r) - 1) + (2^n - 1), with 2^(n-1) so that it is finite.
+  // Computes 2^n (exp(r) - 1) + (2^n - 1), with 2^(n-1) so that it is finite.
   IrValue expm1(IrValue x) {
     IrValue clamped = above(wide_ ? -38 : -18, below(exp_range().second, x));
     const auto [n, r] = reduce(clamped);
@@ -91,7 +89,7 @@ class Expansion {
     return edges(x, fma(n, number(upper(log10_2)), fma(n, number(log10_2 - upper(log10_2)), tail)));
   }
 
-  // log of u = 1 + x, and what u's rounding lost put back. Below half a unit of 1 it is x.
+  // log of u = 1 + x, corrected by the rounding error of u. Below half a unit of 1 the result is x.
   IrValue log1p(IrValue x) {
     IrValue one = number(1), u = ir.CreateFAdd(one, x), back = ir.CreateFSub(u, one);
     IrValue lost = ir.CreateFAdd(ir.CreateFSub(one, ir.CreateFSub(u, back)), ir.CreateFSub(x, back));
@@ -99,8 +97,8 @@ class Expansion {
     return or_itself(x, y);
   }
 
-  // c / (c + c exp(-x)), with a power of two c such that c exp(-x) neither overflows nor is subnormal
-  // before the result is 0 or 1.
+  // c / (c + c exp(-x)), with a power of two c such that c exp(-x) neither overflows nor is subnormal before the result
+  // is 0 or 1.
   IrValue sigmoid(IrValue x) {
     const int down = mantissa_ + 1;
     IrValue c = number(std::ldexp(1, -down));
@@ -112,20 +110,20 @@ class Expansion {
 
   IrValue softplus(IrValue x) {
     IrValue e = exp_of_negative(x), one = number(1), u = ir.CreateFAdd(one, e);
-    IrValue lost = ir.CreateFSub(e, ir.CreateFSub(u, one));  // e <= 1: exactly
+    IrValue lost = ir.CreateFSub(e, ir.CreateFSub(u, one));  // exact, because e <= 1
     IrValue above_zero = ir.CreateSelect(ir.CreateFCmpOGT(x, number(0)), x, number(0));
     return ir.CreateFAdd(above_zero, or_itself(e, log_of_one_plus(u, lost)));
   }
 
-  // The quotient is the faster one, but where products are not fused it is wrong by up to 5.5 units.
+  // The quotient is faster, but without fused products its error is up to 5.5 units.
   IrValue tanh(IrValue x, bool fused) {
     if (wide_ || !fused) {
-      IrValue a = below(20, magnitude(x));  // from there on it is 1
+      IrValue a = below(20, magnitude(x));  // tanh is 1 beyond
       IrValue m = expm1(ir.CreateFAdd(a, a));
       return with_sign(ir.CreateFDiv(m, ir.CreateFAdd(m, number(2))), x);
     }
-    // With tanh(x / 2) = p / q it is 2 p q / (q^2 + p^2): what is wrong with p / q hardly shows where
-    // the result is near 1.
+    // With tanh(x / 2) = p / q it is 2 p q / (q^2 + p^2). The error of p / q has little effect where the result is near
+    // 1.
     x = above(-9.02, below(9.02, x));
     IrValue z = ir.CreateFMul(x, x), q = unit_polynomial(z, c::tanh_f32_denominator), xq = ir.CreateFMul(x, q);
     IrValue rest = ir.CreateFMul(z, polynomial(z, c::tanh_f32_numerator)), half = ir.CreateFMul(x, number(0.5));
@@ -149,12 +147,12 @@ class Expansion {
     return with_sign(ir.CreateSelect(near, ir.CreateFMul(a, quotient), far), x);
   }
 
-  // Of |x| at most circle_bound; floats are reduced as doubles.
+  // For |x| up to circle_bound; floats are reduced as doubles.
   IrValue sine(IrValue x, bool cosine) {
     Expansion reduction(ir, wide_ ? type_ : type_->getWithNewType(ir.getDoubleTy()));
     IrValue r = wide_ ? x : ir.CreateFPExt(x, reduction.type_);
     const Rounded n = reduction.round(r, two_over_pi);
-    // pi / 2 in three parts; the first two have 33 bits, so that n times them is exact.
+    // pi / 2 in three parts. The first two have 33 bits, so that n times them is exact.
     for (const double part : {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69})
       r = reduction.fma(n.value, reduction.number(-part), r);
     IrValue quadrant = ir.CreateTrunc(n.bits, integer_);
@@ -174,7 +172,7 @@ class Expansion {
 
  private:
   struct Rounded {
-    IrValue bits;   // those of `magic` plus the integer
+    IrValue bits;   // bits of `magic` plus the integer
     IrValue value;  // the integer as a float
   };
 
@@ -185,11 +183,11 @@ class Expansion {
     return ir.CreateIntrinsic(llvm::Intrinsic::fmuladd, {type_}, {a, b, s});
   }
   IrValue with_sign(IrValue y, IrValue x) { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, y, x); }
-  // y, or x where it is so small that they are the same; keeps zeros' signs and subnormal numbers.
+  // y, or x if x is so small that they are equal; keeps the signs of zeros and subnormal numbers.
   IrValue or_itself(IrValue x, IrValue y) {
     return ir.CreateSelect(ir.CreateFCmpOLT(magnitude(x), number(std::ldexp(1, -mantissa_ - 2))), x, y);
   }
-  // The bound if x is past it; NaN stays NaN.
+  // Clamps x to the bound; NaN stays NaN.
   IrValue above(double low, IrValue x) { return ir.CreateSelect(ir.CreateFCmpOGT(number(low), x), number(low), x); }
   IrValue below(double high, IrValue x) { return ir.CreateSelect(ir.CreateFCmpOLT(number(high), x), number(high), x); }
 
@@ -197,7 +195,7 @@ class Expansion {
   std::int64_t magic_bits() const {
     return wide_ ? std::bit_cast<std::int64_t>(magic_) : std::bit_cast<std::int32_t>(static_cast<float>(magic_));
   }
-  // v in few enough bits that an exponent times it is exact.
+  // v with so few bits that an exponent times it is exact.
   double upper(double v) const {
     const int kept = wide_ ? 40 : 14;
     int exponent = 0;
@@ -205,8 +203,8 @@ class Expansion {
     return std::ldexp(std::nearbyint(std::ldexp(v, kept - exponent)), exponent - kept);
   }
 
-  // Short ones by Horner's rule; others by halving the number of terms again and again (Estrin),
-  // which is a shorter chain.
+  // Short polynomials use Horner's rule. Others halve the number of terms repeatedly (Estrin), which is a shorter
+  // chain.
   IrValue polynomial(IrValue x, Coefficients of) {
     if (of.size() <= 5) {
       IrValue y = number(of.back());
@@ -225,13 +223,13 @@ class Expansion {
   }
   IrValue unit_polynomial(IrValue x, Coefficients of) { return fma(polynomial(x, of), x, number(1)); }
 
-  // The integer nearest to x * factor: added to `magic`, it ends up in the lowest bits.
+  // The integer nearest to x * factor: added to `magic`, it is in the lowest bits.
   Rounded round(IrValue x, double factor) {
     IrValue shifted = factor == 1 ? ir.CreateFAdd(x, number(magic_)) : fma(x, number(factor), number(magic_));
     return {integer(shifted), ir.CreateFSub(shifted, number(magic_))};
   }
 
-  // x = n ln 2 + r
+  // Reduces x = n ln 2 + r.
   std::pair<Rounded, IrValue> reduce(IrValue x) {
     const Rounded n = round(x, log2_e);
     IrValue r = fma(n.value, number(-upper(ln2)), x);
@@ -239,7 +237,7 @@ class Expansion {
   }
   double lower_ln2() const { return (ln2 - upper(ln2)) + 0x1.abc9e3b39803fp-56; }
 
-  // From where exp is 0, and from where it is infinite.
+  // The bounds below which exp is 0, and above which it is infinite.
   std::pair<double, double> exp_range() const { return wide_ ? std::pair{-746.0, 710.0} : std::pair{-104.0, 89.0}; }
   IrValue exp_of(IrValue x) {
     const auto [n, r] = reduce(x);
@@ -250,15 +248,15 @@ class Expansion {
   }
   IrValue exp_less_one(IrValue r) { return fma(ir.CreateFMul(r, r), polynomial(r, pick(c::exp_f32, c::exp_f64)), r); }
   IrValue exp_polynomial(IrValue r) { return ir.CreateFAdd(exp_less_one(r), number(1)); }
-  // 2 to the exponent that stands, biased, in the lowest bits.
+  // 2 to the biased exponent in the lowest bits.
   IrValue power(IrValue biased) { return real(ir.CreateShl(biased, bits(mantissa_))); }
-  // y 2^n in two steps, since 2^n need not be a normal number: only the second rounds.
+  // y 2^n in two steps, because 2^n need not be a normal number. Only the second step rounds.
   IrValue scaled(IrValue y, IrValue n) {
     IrValue sum = ir.CreateSub(n, bits(magic_bits() - 2 * bias_)), half = ir.CreateLShr(sum, bits(1));
     return ir.CreateFMul(ir.CreateFMul(y, power(half)), power(ir.CreateSub(sum, half)));
   }
 
-  // x = m 2^n with m between the roots of 1/2 and 2; the bits of n, biased, and m.
+  // Splits x = m 2^n, with m between the roots of 1/2 and 2, into the biased bits of n, and m.
   std::pair<IrValue, IrValue> split(IrValue x) {
     IrValue i = integer(x);
     const std::int64_t root = wide_ ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
@@ -283,7 +281,7 @@ class Expansion {
   struct MantissaLog {
     IrValue f, rest;
   };
-  // log of a positive x as that of its mantissa, in two terms, and an exponent.
+  // log of a positive x as the log of its mantissa, in two terms, and an exponent.
   std::pair<MantissaLog, IrValue> log_of(IrValue x) {
     const int up = mantissa_ + 1;
     IrValue tiny = ir.CreateFCmpOLT(x, number(std::ldexp(1, 1 - bias_)));
@@ -296,7 +294,7 @@ class Expansion {
     IrValue low = fma(n, number(lower_ln2()), y.rest);
     return fma(n, number(upper(ln2)), ir.CreateFAdd(y.f, low));
   }
-  // `high` is a power of two near the factor, so that it times f is exact.
+  // `high` is a power of two near the factor, so that its product with f is exact.
   IrValue times(MantissaLog y, double factor, double high) {
     IrValue low = fma(y.f, number(factor - high), ir.CreateFMul(y.rest, number(factor)));
     return fma(y.f, number(high), low);
@@ -310,7 +308,7 @@ class Expansion {
     f = ir.CreateSelect(large, f, ir.CreateFAdd(f, correction));
     return with_exponent(exponent(biased), {f, log_rest(f)});
   }
-  // 0 gives -inf, what is less NaN, infinity itself.
+  // 0 gives -inf, a negative number NaN, infinity itself.
   IrValue edges(IrValue x, IrValue y) {
     const double infinity = std::numeric_limits<double>::infinity();
     IrValue none = ir.CreateSelect(ir.CreateFCmpOEQ(x, number(0)), number(-infinity),
@@ -334,7 +332,7 @@ std::string type_name(llvm::Type* type) {
   return vector == nullptr ? scalar : scalar + "x" + std::to_string(vector->getNumElements());
 }
 
-// Replaces the lanes of y where `far` by what the C library says; ends with a return.
+// Replaces the lanes of y in `far` by results of the C library, and ends with a return.
 void patch_lanes(llvm::IRBuilder<>& ir, llvm::FunctionCallee exact, IrValue x, IrValue y, IrValue far) {
   auto* from = ir.GetInsertBlock();
   auto* f = from->getParent();
@@ -359,7 +357,7 @@ void patch_lanes(llvm::IRBuilder<>& ir, llvm::FunctionCallee exact, IrValue x, I
   ir.CreateRet(now);
 }
 
-// The function rml.sin.f32 and the like, of `type`; `write` is called with its only block where it is new.
+// The function of `type` with that name, such as rml.sin.f32. If it is new, `write` fills its only block.
 llvm::Function* function_of(llvm::Module& module, const std::string& name, llvm::Type* type,
                             const std::function<void(llvm::IRBuilder<>&, llvm::Function*)>& write) {
   const std::string symbol = "rml." + name + "." + type_name(type);
@@ -451,7 +449,7 @@ llvm::FunctionCallee c_function(llvm::Module& module, const std::string& name, l
   auto* signature = llvm::FunctionType::get(type, std::vector<llvm::Type*>(operands, type), false);
   auto callee = module.getOrInsertFunction(type->isFloatTy() ? name + "f" : name, signature);
   auto* f = llvm::cast<llvm::Function>(callee.getCallee());
-  // errno is not looked at.
+  // errno is never read.
   f->setDoesNotThrow();
   f->setDoesNotAccessMemory();
   f->addFnAttr(llvm::Attribute::WillReturn);

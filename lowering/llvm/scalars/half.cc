@@ -1,5 +1,5 @@
-// Conversions of the 16-bit floats, by integer arithmetic that every target has and that vectorises:
-// the same bits as runtime/kernels/half_float.h, whose methods these are.
+// Converts 16-bit floats by integer arithmetic that every target has and that LLVM vectorises. The bits are those of
+// runtime/kernels/half_float.h, which uses the same methods.
 #include "lowering/llvm/scalars/half.h"
 
 namespace rml::codegen {
@@ -15,7 +15,7 @@ class Bits {
   IrValue as_word(IrValue value) { return ir.CreateBitCast(value, ir.getInt32Ty()); }
   IrValue real(double value) { return llvm::ConstantFP::get(ir.getFloatTy(), value); }
 
-  // Multiplying by 2^112 sets the exponent right, of numbers below the normal ones too.
+  // Multiplication by 2^112 corrects the exponent, also for subnormal numbers.
   IrValue from_f16(IrValue half) {
     IrValue bits = ir.CreateZExt(half, ir.getInt32Ty());
     IrValue magnitude = ir.CreateShl(ir.CreateAnd(bits, word(0x7fff)), word(13));
@@ -51,7 +51,7 @@ class Bits {
     return ir.CreateTrunc(ir.CreateSelect(nan, ir.CreateOr(high, word(0x40)), rounded), ir.getInt16Ty());
   }
 
-  // A double as a float whose last bit tells whether anything was lost.
+  // A double as a float, rounded to odd: the last bit tells whether digits were lost.
   IrValue to_odd(IrValue value) {
     IrValue nearest = ir.CreateFPTrunc(value, ir.getFloatTy());
     IrValue back = ir.CreateFPExt(nearest, ir.getDoubleTy());
@@ -63,7 +63,7 @@ class Bits {
     return as_float(ir.CreateSelect(ir.CreateAnd(ir.CreateFCmpONE(back, value), even), other, bits));
   }
 
-  // An integer as a double; one that it does not hold keeps, as its last digit, that something was lost.
+  // An integer as a double. If digits are lost, the last bit of the double records that.
   IrValue wide(IrValue x, bool is_signed) {
     const auto number = [&](std::int64_t v) { return ir.getInt64(static_cast<std::uint64_t>(v)); };
     IrValue cut = ir.CreateAnd(x, number(~std::int64_t{2047}));
@@ -84,7 +84,7 @@ class Bits {
 
 }  // namespace
 
-// Liberties with floats would spoil the bits.
+// Fast-math transformations would change the bits.
 IrValue from_half(llvm::IRBuilder<>& ir, DType from, IrValue x) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
   ir.clearFastMathFlags();

@@ -1,7 +1,7 @@
-// The scalar operations of elementwise rows, as defined by semantics/operators/scalar.h.
+// Emits the scalar operations of elementwise operators, as defined by semantics/operators/scalar.h.
 //
-// Functions beyond the four operations and the square root are inlined (functions.h) or, at -O0 and with strict_math,
-// calls into libm kept as they are (nobuiltin), so that results equal those of the reference engine bit for bit.
+// Functions beyond the four operations and the square root are inlined (functions.h). At -O0 and with strict_math they
+// are calls of libm, marked nobuiltin, so that results equal those of the reference engine bit for bit.
 #include "lowering/llvm/scalars/operation.h"
 
 #include "lowering/llvm/scalars/arithmetic.h"
@@ -12,7 +12,7 @@ namespace rml::codegen {
 
 namespace {
 
-// By instructions of ours (functions.h), not by the C library's function.
+// True if functions.h computes it inline, rather than the C library's function.
 bool is_written_out(const Function& f, const OperatorInfo& op, DType dtype) {
   const bool function = op.effort == Effort::elementary || op.effort == Effort::circular;
   return function && !f.module.numeric.calls_libm && is_real(dtype);

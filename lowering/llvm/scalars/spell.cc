@@ -1,4 +1,4 @@
-// Bodies of scalar operations (semantics/operators/spelling.h) as instructions, of one element or of vectors of
+// Writes bodies of scalar operations (semantics/operators/spelling.h) as instructions on one element or on vectors of
 // elements.
 #include "lowering/llvm/scalars/spell.h"
 
@@ -14,7 +14,7 @@ namespace {
 class Instructions final : public scalar::Spelling {
  public:
   using Term = scalar::Term;
-  // For v, whose operands are of this type.
+  // For v, whose operands have this type.
   Instructions(Function& f, DType dtype, ValueId v, llvm::Type* type)
       : f_(f), ir(f.ir), dtype_(dtype), value_(v), type_(type) {}
 
@@ -128,7 +128,7 @@ class Instructions final : public scalar::Spelling {
     return ir.CreateSelect(ir.CreateFCmpUNO(x, x), x, sign);
   }
 
-  // A distance below 0 is one of many bits, seen without its sign.
+  // A negative distance counts as a large one, because it is compared as unsigned.
   IrValue shift(bool left, IrValue x, IrValue by) {
     const unsigned bits = type_->getScalarSizeInBits();
     IrValue within = ir.CreateICmpULT(by, llvm::ConstantInt::get(type_, bits));

@@ -1,4 +1,4 @@
-// A block: its statements one by one, but for those that one loop computes; a long one in parts.
+// Emits a block statement by statement, except for statements that one loop computes. A long block is split into parts.
 #include "lowering/llvm/statements/block.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace rml::codegen {
 
 namespace {
 
-// About as many instructions as one that adds: functions are written out, for each vector that a small tensor is.
+// An estimate in simple instructions. Elementary functions are inlined once for each vector of a small tensor.
 std::size_t weight(const Function& f, ValueId v) {
   const Value& value = f.info(v);
   const auto* a = apply_of(f.module.core, v, Lowering::elementwise);
@@ -30,7 +30,7 @@ std::size_t weight(const Function& f, ValueId v) {
   return static_cast<std::size_t>(vectors) * (written_out ? target.costs.written_out_function : 1);
 }
 
-// Of statements, nested ones included.
+// The weight of statements, including nested ones.
 std::size_t weight(const Function& f, const steps::Block& block);
 std::size_t weight(const Function& f, const steps::Statement& statement) {
   if (const auto* compute = std::get_if<steps::Compute>(&statement)) return weight(f, compute->value);
@@ -49,11 +49,11 @@ bool may_lie_in_cell(const Function& f, ValueId v) {
   return !std::holds_alternative<core::Apply>(f.info(v).rhs) || is_part(f.module.core, v) || f.home(v).valid();
 }
 
-// The values of consecutive statements, from `at` on, that one loop computes; the position after them.
+// Collects the values of consecutive statements from `at` on that one loop computes. Returns the position after them.
 std::size_t grouped(const Function& f, const steps::Block& block, std::size_t at, std::vector<ValueId>& members) {
   std::set<ValueId> all;
   std::optional<Shape> shape;
-  bool in_place = false, elsewhere = false;  // some cell is written; some is read at other places
+  bool in_place = false, elsewhere = false;  // a cell is written; another element of a cell is read
   for (; at < block.statements.size(); ++at) {
     const auto* compute = std::get_if<steps::Compute>(&block.statements[at]);
     if (compute == nullptr) break;
@@ -78,7 +78,7 @@ std::size_t grouped(const Function& f, const steps::Block& block, std::size_t at
   return at;
 }
 
-// The one at this position, with those after it that are in the same loop. Returns the position behind.
+// Emits the statement at this position, with those after it that run in the same loop. Returns the position after them.
 std::size_t emit_statement(Function& f, const steps::Block& block, std::size_t at) {
   if (f.aliasing != nullptr) f.now = f.aliasing->during(block.statements[at]);
   std::vector<ValueId> members;

@@ -1,13 +1,14 @@
-// Branches: as jumps, or as choices where either side is cheap.
+// Emits branches as jumps, or as selects if both sides are cheap.
 //
-// A processor guesses where a jump leads, and a wrong guess takes longer than a few operations. So where both sides
-// compute little that can be computed at any time, both are computed, and what they write becomes a choice:
+// A mispredicted jump takes longer than a few operations. So if both sides compute little, and may be computed at any
+// time, both are computed and their results are selected:
 //
 //   if c { v := a + 1; cell := v }                     v = a + 1;  cell = c ? v : cell
 //   if c { x := a } else { w := b * 2; x := w }   ⟹    w = b * 2;  x = c ? a : w
 //
-// What a side computes that was not asked for is never looked at. What may stop the run, is seen from outside, loops,
-// calls or takes long stays behind its jump; so does all of a network, where others may look at a cell at any time.
+// The results of the side that is not taken are never used. A side remains conditional if it may stop the run, is
+// visible outside, loops, calls or takes long. In a network all sides remain conditional, because other tasks may read
+// a cell at any time.
 #include "lowering/llvm/statements/branch.h"
 
 #include <map>
@@ -22,11 +23,11 @@ namespace rml::codegen {
 
 namespace {
 
-// What the sides of a branch take, in instructions; `dear` where they cannot become choices.
+// The cost of the sides of a branch in instructions; `dear` if they cannot become selects.
 class Cost {
  public:
   Cost(const Core& core, const Costs& costs) : cheap(costs.wrong_guess), core_(core) {}
-  const int cheap;  // a wrong guess takes longer
+  const int cheap;  // the cost of a mispredicted jump
   const int dear = cheap + 1;
 
   int of(const steps::Branch& b) {
@@ -58,7 +59,7 @@ class Cost {
     return operators()[a->op].effort == Effort::instruction ? 1 : dear;
   }
 
-  // A cell is loaded before it is stored, and that once.
+  // A cell must be loaded before it is stored, and stored once.
   int of(const steps::LoadCell& l) const { return in_register(l.value) && !stored_.contains(l.cell) ? 1 : dear; }
   int of(const steps::StoreCell& s) { return in_register(s.value) && stored_.insert(s.cell).second ? 2 : dear; }
 
@@ -68,7 +69,7 @@ class Cost {
   std::set<CellId> stored_;
 };
 
-// The value that a cheap statement defines; invalid: none.
+// The value that a cheap statement defines; invalid if none.
 ValueId defined_by(const steps::Statement& statement) {
   return std::visit(
       Overloaded{[](const steps::Compute& s) { return s.value; }, [](const steps::Copy& s) { return s.to; },
@@ -100,7 +101,7 @@ bool is_choice(const Function& f, const steps::Branch& s) {
   return cost.of(s) <= cost.cheap;
 }
 
-// LLVM may not make a jump of it again, as it does where it takes one for easy to guess.
+// Prevents LLVM from turning the select back into a jump, which it does if it considers the jump predictable.
 IrValue choose_value(Function& f, IrValue condition, IrValue yes, IrValue no) {
   IrValue chosen = f.ir.CreateSelect(condition, yes, no);
   if (auto* select = llvm::dyn_cast<llvm::SelectInst>(chosen))
@@ -113,7 +114,7 @@ IrValue load_cell(Function& f, CellId cell) {
   return dtype == DType::boolean ? f.load_truth(f.cell_address(cell)) : f.load(dtype, f.cell_address(cell));
 }
 
-// Of what a branch defines, what has been defined already: a value may be defined in two branches.
+// The values among those that the branch defines that are already defined. A value may be defined in two branches.
 std::map<ValueId, IrValue> defined_before(Function& f, const steps::Branch& s) {
   std::map<ValueId, IrValue> before;
   for (const steps::Block* block : {s.then_block.get(), s.else_block.get()})
@@ -124,7 +125,7 @@ std::map<ValueId, IrValue> defined_before(Function& f, const steps::Branch& s) {
   return before;
 }
 
-// Of a branch: what it defines, and what it leaves in cells.
+// One side of a branch: the values that it defines, and the contents that it leaves in cells.
 struct Side {
   std::map<ValueId, IrValue> values;
   std::map<CellId, IrValue> cells;
@@ -134,7 +135,7 @@ Side compute_side(Function& f, const steps::Block& block);
 
 Side choose(Function& f, const steps::Branch& s) {
   IrValue condition = emit_test(f, s.test);
-  // What one side alone writes is kept on the other.
+  // A value or cell that only one side writes keeps its old value on the other.
   const auto join = [&](const auto& yes, const auto& no, const auto& kept) {
     auto all = yes;
     all.insert(no.begin(), no.end());
@@ -158,7 +159,7 @@ Side choose(Function& f, const steps::Branch& s) {
   return both;
 }
 
-// All of one side but what it stores, which is only said.
+// Computes one side. Its stores are not emitted but returned.
 Side compute_side(Function& f, const steps::Block& block) {
   Side side;
   for (const steps::Statement& statement : block.statements) {

@@ -1,4 +1,4 @@
-// Initial values: small ones element by element, others as blocks of bytes.
+// Emits initial values: small ones element by element, others as blocks of bytes.
 #include "lowering/llvm/statements/initial.h"
 
 #include "runtime/base/rmlrt.h"
@@ -11,7 +11,7 @@ void set_initial(Function& body, const steps::CellInfo& cell, IrValue place) {
   const std::int64_t count = elements(cell.shape);
   const std::uint64_t bytes = static_cast<std::uint64_t>(count) * byte_size(cell.dtype);
   const bool given = cell.initial.elements() == count && bytes > 0 && cell.initial.dtype() == cell.dtype;
-  if (count > body.module.target.unrolled_elements) {  // zeros may be more than fit into memory here
+  if (count > body.module.target.unrolled_elements) {  // zeros may exceed the memory of the compiler
     if (!given || all_zero(cell.initial))
       ir.CreateMemSet(place, ir.getInt8(0), bytes, align);
     else

@@ -1,8 +1,8 @@
-// One function per form of statement (lowering/steps/steps.h says what each means).
+// Emits statements, one function per form (lowering/steps/steps.h says what each means).
 //
-// A store whose value is in registers or in a buffer is a copy; memory is moved at most once
-// per statement. Presence of raw inputs and outputs goes through PortPlaces, so the same
-// block serves the table of rmlrt.h, the C interface and the loop over cycles.
+// A store of a value in registers or in a buffer is a copy, and memory is copied at most once per statement. PortPlaces
+// determine the presence of raw inputs and outputs, so the same block serves the table of rmlrt.h, the C interface and
+// the loop over cycles.
 #include "lowering/llvm/statements/statement.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace rml::codegen {
 
-// The header is told of v only where loops are written for it: beside those the store takes no time.
+// The header records v only if loops are emitted for it. Compared with loops, the store takes negligible time.
 void begin_statement(Function& f, ValueId v) {
   f.locate(f.info(v).span);
   if (!f.tells_places || f.module.core.is_const(v)) return;

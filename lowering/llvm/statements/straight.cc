@@ -1,4 +1,4 @@
-// The one unit of a straight program has one instant a cycle.
+// Emits a cycle of a straight program: one instant of its only unit.
 #include "lowering/llvm/statements/straight.h"
 
 #include "lowering/llvm/statements/block.h"

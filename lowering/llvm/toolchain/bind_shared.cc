@@ -1,4 +1,4 @@
-// The runtime opens libraries and finds functions in them (runtime/run/external_function.cc).
+// Emits the calls by which the runtime opens libraries and finds their functions (runtime/run/external_function.cc).
 #include "lowering/llvm/toolchain/bind_shared.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -9,7 +9,7 @@
 namespace rml {
 namespace {
 
-// `symbol` calls what the cell holds, with the same arguments.
+// Makes `symbol` call the function in the cell with the same arguments.
 void forward(llvm::Function& function, llvm::GlobalVariable& cell) {
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(function.getContext(), "", &function));
   std::vector<llvm::Value*> arguments;

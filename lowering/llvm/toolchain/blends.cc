@@ -1,14 +1,14 @@
-// Choices between floats whose conditions cannot be guessed, in the form of which x86 has blends.
+// Rewrites selects between floats with unpredictable conditions into the form of x86 blends.
 //
-// LLVM makes of `select (fcmp …), a, b` a comparison that yields a mask, and a blend by it, if nobody else looks at the
-// comparison. Otherwise it makes a jump, or with AVX-512 goes through flags, an integer register and a mask, which
-// takes as long as the arithmetic around it. And it takes a condition apart in the order in which it is written, so
-// that what is known last may have to pass all blends. Therefore, when all else is optimised:
+// LLVM turns `select (fcmp …), a, b` into a comparison that yields a mask, and a blend by it, if the comparison has no
+// other use. Otherwise it makes a jump or, with AVX-512, uses flags, an integer register and a mask, which takes as
+// long as the arithmetic around it. It also evaluates a compound condition in the order of the text, so that the part
+// that is known last may have to pass all blends. Therefore, when all else is optimised:
 //
 //   select (p and q), a, b           select q, (select p, a, b), b       q is known later than p
 //   select q, a, b; select q, c, d   select q, a, b; select !q, d, c     q, !q: a comparison each
 //
-// Results stay the same to the bit. Others, those of rare cases in functions for instance, are left to LLVM's jumps.
+// Results stay the same to the bit. Other selects, for example in rare cases of functions, are left to LLVM's jumps.
 #include "lowering/llvm/toolchain/blends.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -27,7 +27,7 @@ namespace {
 
 using namespace llvm::PatternMatch;
 
-// A comparison that is one instruction of any x86 and can be a mask for a blend of this type; null: it is none.
+// A comparison that is one instruction on any x86 and can be a mask for a blend of this type; otherwise null.
 llvm::FCmpInst* comparison(llvm::Value* condition, const llvm::Type* type) {
   auto* c = llvm::dyn_cast<llvm::FCmpInst>(condition);
   if (c == nullptr || c->getOperand(0)->getType() != type) return nullptr;
@@ -35,7 +35,7 @@ llvm::FCmpInst* comparison(llvm::Value* condition, const llvm::Type* type) {
   return p == llvm::FCmpInst::FCMP_ONE || p == llvm::FCmpInst::FCMP_UEQ ? nullptr : c;
 }
 
-// A minimum or maximum, an instruction of its own.
+// True for a minimum or maximum, which has an instruction of its own.
 bool is_extremum(const llvm::SelectInst& s, const llvm::FCmpInst& c) {
   const llvm::Value *a = c.getOperand(0), *b = c.getOperand(1), *yes = s.getTrueValue(), *no = s.getFalseValue();
   return (yes == a && no == b) || (yes == b && no == a);
@@ -64,15 +64,15 @@ class Blends {
     return list;
   }
 
-  // The parts of a condition that nobody else looks at; both: whether both must hold.
+  // The two parts of a condition without other uses; `both`: true for a conjunction.
   static bool is_compound(llvm::Value* condition, llvm::Value*& a, llvm::Value*& b, bool& both) {
     if (!condition->hasOneUse()) return false;
     both = match(condition, m_LogicalAnd(m_Value(a), m_Value(b)));
     return both || match(condition, m_LogicalOr(m_Value(a), m_Value(b)));
   }
 
-  // The comparisons of which a condition of `s` is made; too many if it is made of anything else, or `s` is a minimum
-  // or maximum that tells numbers from what is none.
+  // The number of comparisons in a condition of `s`. A number above the limit if the condition contains anything else,
+  // or `s` is a minimum or maximum that treats NaN specially.
   static int count_parts(llvm::Value* condition, const llvm::SelectInst& s) {
     llvm::Value *a = nullptr, *b = nullptr;
     bool both = false;
@@ -92,7 +92,7 @@ class Blends {
     llvm::RecursivelyDeleteTriviallyDeadInstructions(condition);
   }
 
-  // What is known last decides last.
+  // The part that is known last decides last.
   llvm::Value* blend(llvm::IRBuilder<>& ir, llvm::Value* condition, llvm::Value* yes, llvm::Value* no,
                      llvm::SelectInst& like) {
     llvm::Value *early = nullptr, *late = nullptr;
@@ -103,7 +103,7 @@ class Blends {
     return both ? blend(ir, late, inner, no, like) : blend(ir, late, yes, inner, like);
   }
 
-  // How many instructions of its block come one after the other before it is known.
+  // The length of the longest chain of instructions of its block on which the value depends.
   int depth(const llvm::Value* v) const {
     const auto at = depths_.find(v);
     return at == depths_.end() ? 0 : at->second;
@@ -121,8 +121,8 @@ class Blends {
     }
   }
 
-  // A blend whose comparison is looked at elsewhere gets the reverse of it, of which there is one; without a constant,
-  // which LLVM would move back, also those with exchanged operands.
+  // Gives each blend a comparison without other uses. One can have the reverse comparison. If no operand is a constant,
+  // two more can have exchanged operands; LLVM would exchange a constant back.
   void tell_apart(llvm::FCmpInst& c) {
     std::vector<llvm::SelectInst*> blends;
     for (llvm::User* user : c.users()) {

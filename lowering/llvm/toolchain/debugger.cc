@@ -1,4 +1,4 @@
-// By LLVM's copy of gdb's interface for code that is made at run time (see debugger.h).
+// Uses LLVM's implementation of gdb's interface for code that is made at run time (debugger.h).
 #include "lowering/llvm/toolchain/debugger.h"
 
 #include <llvm/ExecutionEngine/Orc/DebugObjectManagerPlugin.h>

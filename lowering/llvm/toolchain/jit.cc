@@ -1,5 +1,5 @@
-// Compilation in memory: ORC's LLJIT, eagerly. Undefined symbols are found in what the code is linked with, in that
-// order, and never in the process.
+// Compiles in memory by ORC's LLJIT, eagerly. Undefined symbols are looked up in the linked files and functions, in
+// their order, and never in the process.
 #include <llvm/BinaryFormat/Magic.h>
 #include <llvm/ExecutionEngine/Orc/CompileUtils.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
@@ -24,7 +24,7 @@ Jit::~Jit() = default;
 
 namespace {
 
-// Defines what is asked for and found.
+// Defines the requested symbols that the callback finds.
 class FoundFunctions final : public llvm::orc::DefinitionGenerator {
  public:
   explicit FoundFunctions(FindFunction find) : find_(std::move(find)) {}
@@ -60,11 +60,11 @@ llvm::Error add(llvm::orc::LLJIT& jit, llvm::orc::JITDylib& to, Linked linked) {
   return jit.addObjectFile(to, std::move(*buffer));
 }
 
-// Objects and archives are linked apart: what they define is seen by their own code, and by the name of an external
-// function by the program.
+// Links objects and archives in a library of their own. Their own code sees their definitions; the program sees
+// external functions only, by external_symbol(name).
 llvm::Error add(llvm::orc::LLJIT& jit, LinkedExternals externals) {
   if (externals.functions.empty()) return llvm::Error::success();
-  // Bare: LLJIT defines functions such as atexit in every other one, and the files may define them too.
+  // A bare library: LLJIT defines functions such as atexit in every other one, and the files may define them as well.
   llvm::orc::JITDylib& apart = jit.getExecutionSession().createBareJITDylib("externals");
   apart.addToLinkOrder(jit.getMainJITDylib());
   for (Linked& linked : externals.links)
@@ -85,13 +85,13 @@ llvm::Error add(llvm::orc::LLJIT& jit, LinkedExternals externals) {
   return aliases.empty() ? llvm::Error::success() : main.define(llvm::orc::reexports(apart, std::move(aliases)));
 }
 
-// What LLJIT links everything with unless it is told otherwise would be all that the process exports.
+// By default, LLJIT would link everything with all exported symbols of the process.
 llvm::Expected<llvm::orc::JITDylibSP> nothing_of_the_process(llvm::orc::LLJIT& jit) {
   return &jit.getExecutionSession().createBareJITDylib("process");
 }
 
-// Code comes from the machine that it was optimised for: describing one takes a millisecond, and LLJIT would make two
-// more.
+// Uses the target machine for which the module was optimised. Creating one takes a millisecond, and LLJIT would create
+// two more.
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State& compiled, std::vector<Linked> links,
                                                            LinkedExternals externals) {
   const bool unoptimized = compiled.machine->getOptLevel() == llvm::CodeGenOptLevel::None;
@@ -105,7 +105,7 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State
                  .setProcessSymbolsJITDylibSetup(nothing_of_the_process)
                  .create();
   if (!jit) return jit.takeError();
-  // What is missing comes back from lookup; it is not printed as well.
+  // lookup returns the error for a missing symbol, so it is not printed as well.
   (*jit)->getExecutionSession().setErrorReporter([](llvm::Error e) { llvm::consumeError(std::move(e)); });
   write_perf_map(**jit);
   if (unoptimized) show_to_debuggers(**jit);

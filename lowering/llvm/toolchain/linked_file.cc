@@ -1,4 +1,4 @@
-// LLVM reads and writes the files, of every format and processor that it knows.
+// Reads and writes object files and archives with LLVM, in every format and for every processor that it supports.
 #include "lowering/llvm/toolchain/linked_file.h"
 
 #include <llvm/ADT/SmallVector.h>
@@ -22,7 +22,7 @@ namespace {
 
 using llvm::object::SymbolRef;
 
-// Data is no function: a call of it would jump into the data.
+// Data is not a function: a call of it would execute data.
 bool is_function(const SymbolRef& symbol) {
   auto flags = symbol.getFlags();
   auto type = symbol.getType();
@@ -68,7 +68,7 @@ void rename(const llvm::objcopy::MultiFormatConfig& config, llvm::object::Binary
   if (auto failed = llvm::objcopy::executeObjcopyOnBinary(config, in, out)) error = llvm::toString(std::move(failed));
 }
 
-// Members of a thin archive are files of the user: the copy holds their bytes.
+// The members of a thin archive are files of the user, whose bytes the copy contains.
 std::string rename_members(const llvm::objcopy::MultiFormatConfig& config, const llvm::object::Archive& archive,
                            const std::string& copy) {
   std::vector<llvm::NewArchiveMember> members;

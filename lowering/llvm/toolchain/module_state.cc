@@ -1,4 +1,4 @@
-// Members of a compiled module, behind whose header LLVM's own objects are.
+// Members of CompiledModule. LLVM's objects are hidden behind its header.
 #include "lowering/llvm/toolchain/module_state.h"
 
 namespace rml {

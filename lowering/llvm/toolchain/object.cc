@@ -1,4 +1,4 @@
-// A module as a file: object or assembly through the target's code generator, text, bitcode.
+// Writes a module as a file: object or assembly through the target's code generator, text, bitcode.
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -12,7 +12,7 @@
 namespace rml {
 
 namespace {
-// Code generation changes the module it is given, so it gets a copy.
+// Code generation changes the module, so it gets a copy.
 std::string machine_code(CompiledModule::State& state, llvm::CodeGenFileType kind) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*state.module);
   llvm::SmallVector<char, 0> bytes;

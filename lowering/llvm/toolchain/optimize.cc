@@ -1,11 +1,11 @@
-// LLVM's own pipelines, with what is known to hurt step functions turned off.
+// Runs LLVM's own pipelines, without passes that are known to slow down step functions.
 //
-// The SLP vectoriser turns delay lines and small parallel chains into vector loads of
-// scalars that have just been stored, which costs up to a factor of two; loops over tensors
-// are vectorised from level 2 on, but where size comes first.
+// The SLP vectoriser turns delay lines and small parallel chains into vector loads of scalars that have just been
+// stored, which costs up to a factor of two. Loops over tensors are vectorised from level 2 on, unless short code is
+// preferred.
 //
-// With RML_TSAN networks tell ThreadSanitizer what they read, write and hand over, as the runtime does. Vectors of more
-// than 16 bytes it does not see.
+// With RML_TSAN, networks report to ThreadSanitizer what they read, write and hand over, like the runtime. It does not
+// see vectors of more than 16 bytes.
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/InstIterator.h>
@@ -42,8 +42,8 @@ bool holds_wide_vectors(const llvm::Function& f) {
   });
 }
 
-// Where vectors are wider than LLVM prefers, it makes such ones too of the loops beside them, in that function and in
-// those that call it. Elsewhere it keeps to what it prefers: one wide store slows down a step of scalars by half.
+// If a function has vectors wider than LLVM prefers, LLVM also uses wide vectors for other loops of the function, and
+// of its callers. Elsewhere it keeps to its preference: one wide store slows down a step of scalars by half.
 void prefer_wide_vectors(llvm::Module& module) {
   std::vector<llvm::Function*> open;
   llvm::DenseSet<llvm::Function*> found;

@@ -1,4 +1,4 @@
-// A plugin of ORC's linker, which sees the functions of an object where they will lie (see perf_map.h).
+// A plugin of ORC's linker, which sees the functions of an object at their final addresses (perf_map.h).
 #include "lowering/llvm/toolchain/perf_map.h"
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ class PerfMap final : public llvm::orc::ObjectLinkingLayer::Plugin {
     const auto protection = static_cast<unsigned>(symbol.getBlock().getSection().getMemProt());
     return (protection & static_cast<unsigned>(llvm::orc::MemProt::Exec)) != 0;
   }
-  // The code refers to itself by places in its section: nobody would need the names.
+  // Keeps names that the linker would drop, because the code refers to functions by their places in the section.
   static llvm::Error keep_names(llvm::jitlink::LinkGraph& graph) {
     for (llvm::jitlink::Symbol* symbol : graph.defined_symbols())
       if (symbol->hasName() && is_code(*symbol)) symbol->setLive(true);
@@ -46,7 +46,7 @@ class PerfMap final : public llvm::orc::ObjectLinkingLayer::Plugin {
   }
   static llvm::Error write(llvm::jitlink::LinkGraph& graph) {
     const std::string path = path_of_map();
-    // Everybody may write in the folder: a link is not followed.
+    // All users may write in the folder, so a link is not followed.
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(fdopen(descriptor, "a"), std::fclose);
     if (!file) return llvm::createStringError(llvm::errnoAsErrorCode(), "cannot write '%s'", path.c_str());
@@ -63,7 +63,7 @@ class PerfMap final : public llvm::orc::ObjectLinkingLayer::Plugin {
 void write_perf_map(llvm::orc::LLJIT& jit) {
   const char* const wanted = std::getenv("RMLC_PERF_MAP");
   if (wanted == nullptr || std::string_view(wanted) != "1") return;
-  // What an earlier process of the same number has left.
+  // Removes the file of an earlier process with the same number.
   static const int removed = std::remove(path_of_map().c_str());
   static_cast<void>(removed);
   if (auto* layer = llvm::dyn_cast<llvm::orc::ObjectLinkingLayer>(&jit.getObjLinkingLayer()))

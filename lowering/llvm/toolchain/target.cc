@@ -1,8 +1,7 @@
-// Targets: from a triple and a processor's name to an LLVM target machine.
+// Makes an LLVM target machine from a triple and a processor's name.
 //
-// The host's own target always works; others are those linked in: x86, AArch64, ARM, RISC-V.
-// Floating-point operations are fused only under fast_math, so that results are the same on
-// every target.
+// The host's own target always works; others are those linked in: x86, AArch64, ARM, RISC-V. Floating-point operations
+// are fused only under fast_math, so that results are the same on every target.
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Intrinsics.h>
@@ -24,8 +23,8 @@ namespace rml::codegen {
 
 namespace {
 
-// Each load and store of a block is compared with those before it that may matter, up to so many. LLVM's own bound,
-// 1,000, makes thousands of ports or of streams in one list dear: the square of the bound counts.
+// Limits how many earlier loads and stores of a block LLVM compares with each load or store. The cost grows with the
+// square of the limit. LLVM's own limit, 1,000, is too slow for thousands of ports or streams in one list.
 void bound_schedules() {
   const char* const arguments[] = {"rmlc", "-dag-maps-huge-region=200"};
   llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(arguments)), arguments);
@@ -46,7 +45,7 @@ void initialize_targets() {
   });
 }
 
-// What a plain RISC-V or ARM Linux triple means to its C compilers.
+// The features that C compilers assume for a plain RISC-V or ARM Linux triple.
 std::string default_features(const llvm::Triple& triple) {
   if (triple.isRISCV() && triple.isOSLinux()) return "+m,+a,+f,+d,+c";
   if (triple.isARM() && triple.getEnvironment() == llvm::Triple::GNUEABIHF) return "+vfp3d16";
@@ -96,8 +95,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
       target->createTargetMachine(triple.str(), cpu, features, target_options, llvm::Reloc::PIC_, std::nullopt, level));
 }
 
-// LLVM prefers vectors of half the size on all processors of Intel that have 512 bits, as the first of them ran slower
-// with those. Later ones, which have VBMI2 as well, do not, or by little: products take half the time.
+// LLVM prefers 256-bit vectors on all Intel processors with 512-bit ones, because the first of these ran slower with
+// wide vectors. Later ones, recognised by VBMI2, slow down little or not at all: products take half the time.
 bool has_wider_vectors(const llvm::TargetMachine& machine) {
   return machine.getTargetTriple().isX86() &&
          machine.getMCSubtargetInfo()->checkFeatures("+prefer-256-bit,+avx512vbmi2");

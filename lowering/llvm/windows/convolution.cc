@@ -1,5 +1,5 @@
-// Convolutions and their gradients as correlations, where code is generated for them: floats, not
-// to the bit as in the reference engine. Otherwise they are calls of their kernels.
+// Emits convolutions and their gradients as correlations, for floats, without the exact bits of the reference engine.
+// Otherwise they are calls of the runtime's kernels.
 #include "lowering/llvm/windows/convolution.h"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ Correlation forward(DType dtype, const Convolution& c) {
   return r;
 }
 
-// Which taps see the inputs at place, place + stride, … of an axis, and by which outputs: input i is
-// seen by tap k at output (i + begin - k dilation) / stride. False if none does.
+// Finds the taps that see the inputs at place, place + stride, … of an axis, and their outputs: input i is seen by tap
+// k at output (i + begin - k dilation) / stride. Returns false if no tap does.
 bool taps_at(const window::Axis& a, std::int64_t place, AxisTaps& taps, std::int64_t& before) {
   const auto divides = [&](std::int64_t k) { return (place + a.begin - k * a.dilation) % a.stride == 0; };
   std::int64_t first = 0;
@@ -60,7 +60,7 @@ bool taps_at(const window::Axis& a, std::int64_t place, AxisTaps& taps, std::int
   return true;
 }
 
-// The correlations of g that make the gradient in x; `complete` if they write all of it.
+// The correlations of g that compute the gradient in x. `complete`: they write all of it.
 std::vector<Correlation> backward(DType dtype, const Convolution& c, bool& complete) {
   std::vector<Correlation> all;
   const auto& axes = c.windows.axis;
@@ -90,15 +90,15 @@ std::vector<Correlation> backward(DType dtype, const Convolution& c, bool& compl
   return all;
 }
 
-// Whether windows reach beyond the source, which is continued by zeros for them.
+// True if windows reach beyond the source, which is then padded with zeros.
 bool reaches_over(const Correlation& r) {
   for (std::size_t k = 0; k < r.taps.size(); ++k)
     if (r.before[k] > 0 || (r.extent[k] - 1) * r.stride[k] + r.taps[k].furthest() >= r.source[k]) return true;
   return false;
 }
 
-// The gradient in x where a filter has infinite elements or NaN: no product is of zeros beside g. Every element of g
-// adds to what it saw, one after the other.
+// The gradient in x if a filter has infinite elements or NaN. Then no product with a padding zero may be formed. Each
+// element of g adds to the inputs that it saw, one after the other.
 class SpreadCode : WindowCode {
  public:
   SpreadCode(Function& f, DType dtype, const Convolution& c, IrValue g, IrValue filter, IrValue result)
@@ -141,7 +141,7 @@ class SpreadCode : WindowCode {
  private:
   struct Place {
     std::array<IrValue, window::max_axes> at;
-    IrValue number;  // counted through
+    IrValue number;  // flat index
   };
   void each(const window::Axis (&axes)[window::max_axes], std::int64_t window::Axis::* extent,
             const std::function<void(const Place&)>& visit) {
@@ -183,7 +183,7 @@ std::int64_t places_of_strides(const window::Windows& w) {
 
 bool to_input(std::string_view name) { return name == "conv_input_gradient" || name == "conv_transpose"; }
 
-// Whether code is generated for it.
+// The convolution, if code is generated for it.
 std::optional<Convolution> generated_convolution(const Function& f, ValueId v, const core::Apply& a) {
   const std::string_view name = operators()[a.op].name;
   std::vector<Shape> shapes;
@@ -206,7 +206,7 @@ bool is_finite(const Tensor& t) {
   return finite;
 }
 
-// A filter that the compiler may lay out otherwise.
+// The filter, if it is a constant that the compiler may store in another layout.
 const Tensor* constant_filter(const Function& f, const core::Apply& a) {
   const auto* constant = std::get_if<core::Const>(&f.info(a.operands[1]).rhs);
   return constant != nullptr && f.module.options.target.optimization > 0 ? &constant->value : nullptr;
@@ -243,7 +243,7 @@ bool emit_convolution(Function& f, ValueId v, const core::Apply& a) {
   return true;
 }
 
-// A convolution that is pooled only: image by image.
+// Computes a convolution whose only user is a pool, image by image.
 bool convolution_pooled(Function& f, ValueId v, PoolCode& pool, std::int64_t outputs, IrValue to) {
   auto& ir = f.ir;
   const auto* a = apply_of(f.module.core, v, "conv");

@@ -1,4 +1,4 @@
-// The tiles of correlations; see correlation.h.
+// Emits the tiles of correlations (correlation.h).
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -35,7 +35,7 @@ void CorrelationCode::choose_columns() {
   width_ = std::min(vectors_ * lanes, extent);
 }
 
-// The width of tiles that cover a row in the least time, which is returned, in that of one product of vectors.
+// Finds the width of tiles that cover a row in the least time. The time is returned in units of one product of vectors.
 double CorrelationCode::best_width(std::int64_t extent, std::int64_t& width) const {
   double least = std::numeric_limits<double>::infinity();
   for (std::int64_t w = std::min(extent, most_sums / vectors_); w > 0; --w) {
@@ -46,7 +46,7 @@ double CorrelationCode::best_width(std::int64_t extent, std::int64_t& width) con
   return least;
 }
 
-// Whether an output is made of the elements at one place.
+// True if an output depends on the elements at one place only.
 bool CorrelationCode::pointwise() const {
   for (std::size_t k = 0; k < c_.extent.size(); ++k)
     if (c_.window[k] != 1 || c_.before[k] != 0 || c_.result[k] != c_.extent[k] || c_.step[k] != 1 || c_.first[k] != 0 ||
@@ -81,7 +81,7 @@ Triple CorrelationCode::needed() const {
   return n;
 }
 
-// ---- all of it ------------------------------------------------------------------------------
+// ---- the whole correlation ------------------------------------------------------------------
 
 void CorrelationCode::emit() {
   each_image([] {}, [&](IrValue number) { return place(result_, times(number, c_.out * volume(c_.result))); });
@@ -121,7 +121,7 @@ void CorrelationCode::each_image(const std::function<void()>& begin, const std::
   });
 }
 
-// Where a row of outputs begins in the result's group of channels.
+// The address of a row of outputs in the result's group of channels.
 IrValue CorrelationCode::result_place(IrValue channel, IrValue row) {
   IrValue i = ir.CreateUDiv(row, f.constant(c_.extent[1])), j = ir.CreateURem(row, f.constant(c_.extent[1]));
   IrValue plane = plus(plus(times(channel, c_.result[0]), times(i, c_.step[0])), c_.first[0]);
@@ -129,7 +129,7 @@ IrValue CorrelationCode::result_place(IrValue channel, IrValue row) {
   return plus(times(line, c_.result[2]), c_.first[2]);
 }
 
-// Where the source of a row's first output begins.
+// The address of the source of a row's first output.
 IrValue CorrelationCode::source_row(IrValue row) {
   IrValue i = ir.CreateUDiv(row, f.constant(c_.extent[1])), j = ir.CreateURem(row, f.constant(c_.extent[1]));
   return times(plus(times(times(i, c_.stride[0]), image_[1]), times(j, c_.stride[1])), image_[2]);
@@ -144,7 +144,7 @@ CorrelationCode::Sums CorrelationCode::sums(llvm::Type* type, std::int64_t count
   return all;
 }
 
-// For every channel and tap its offset in the image and in the filter.
+// Calls visit with the offsets in the image and in the filter for every channel and tap.
 void CorrelationCode::each_tap(const std::function<void(IrValue, IrValue)>& visit, std::int64_t source_channel,
                                std::int64_t filter_channel, std::int64_t filter_tap) {
   const auto& t = c_.taps;
@@ -171,7 +171,7 @@ void CorrelationCode::each_tap(const std::function<void(IrValue, IrValue)>& visi
 
 void CorrelationCode::columns(IrValue image, IrValue filter, IrValue to) {
   const std::int64_t rows = c_.extent[0] * c_.extent[1];
-  // Rows of one tile lie in one plane, evenly apart.
+  // The rows of a tile must be in one plane, at equal distances.
   const std::int64_t tile_rows = c_.extent[1] % tile_rows_ == 0 || c_.extent[0] == 1 ? tile_rows_ : 1;
   const auto of_channels = [&](IrValue channel, std::int64_t height) {
     const auto of_rows = [&](IrValue row, std::int64_t count) {
@@ -185,7 +185,7 @@ void CorrelationCode::columns(IrValue image, IrValue filter, IrValue to) {
   if (c_.out % height_ != 0) of_channels(f.constant(c_.out / height_ * height_), c_.out % height_);
 }
 
-// Where vector k of a tile begins.
+// The column at which vector k of a tile begins.
 std::int64_t CorrelationCode::vector_column(std::int64_t k) const {
   return std::min(k * lanes, std::max<std::int64_t>(0, width_ - lanes));
 }
@@ -245,7 +245,7 @@ void CorrelationCode::each_panel(const std::function<void(IrValue, std::int64_t,
   if (rest != 0) visit(f.constant(c_.out - rest), rest, blocks_of(rest, lanes));
 }
 
-// Filters as [group, panel, channel in, tap, channel out of the panel], zeros where there is no channel.
+// Copies filters as [group, panel, channel in, tap, channel out of the panel], with zeros for missing channels.
 IrValue CorrelationCode::panels() {
   const std::int64_t taps = c_.window_size(), inner = c_.in * taps;
   if (constant_ != nullptr) {
@@ -275,7 +275,7 @@ IrValue CorrelationCode::panels() {
   return to;
 }
 
-// Blocks of rows whose sources lie near by all panels, so that filters are read once a block.
+// Blocks of rows whose sources stay in the cache for all panels, so that filters are read once per block.
 void CorrelationCode::channels(IrValue image, IrValue filter, IrValue to) {
   const std::int64_t extent = c_.extent[2], rows = c_.extent[0] * c_.extent[1];
   const std::int64_t row_bytes = c_.in * c_.stride[1] * image_[2] * static_cast<std::int64_t>(byte_size(dtype));
@@ -296,7 +296,7 @@ void CorrelationCode::channels(IrValue image, IrValue filter, IrValue to) {
   });
 }
 
-// A row of sums, [column, channel], of some channels.
+// Stores a row of sums, [column, channel], of some channels.
 void CorrelationCode::store_channels(IrValue sums, std::int64_t pitch, IrValue to, IrValue channel, IrValue row,
                                      std::int64_t channels) {
   if (c_.step[2] == 1)
@@ -310,7 +310,7 @@ void CorrelationCode::store_channels(IrValue sums, std::int64_t pitch, IrValue t
   });
 }
 
-// Sums of some columns of a row, stored as [column, channel].
+// Computes the sums of some columns of a row, stored as [column, channel].
 void CorrelationCode::channel_tile(IrValue image, IrValue filter, IrValue to, IrValue row, IrValue column,
                                    std::int64_t vectors) {
   llvm::Type* type = vector(lanes);

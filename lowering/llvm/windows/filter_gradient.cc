@@ -1,4 +1,4 @@
-// The gradient of a convolution in its filter; see filter_gradient.h.
+// Emits the gradient of a convolution in its filter (filter_gradient.h).
 #include <algorithm>
 
 #include "lowering/llvm/function/parallel.h"
@@ -36,7 +36,7 @@ Triple FilterGradientCode::needed() const {
   return n;
 }
 
-// Every image adds to all sums, so these are shared out; each thread has its own copies of the images.
+// Every image adds to all sums, so threads share the sums, and each has its own copies of the images.
 void FilterGradientCode::emit() {
   const std::int64_t pairs = c_.in * c_.windows.taps();
   const std::int64_t sums_of_group = along_channels_ ? pairs * padded_out_ : pairs * c_.out * lanes;
@@ -81,7 +81,7 @@ void FilterGradientCode::add_images(IrValue sums, std::int64_t sums_of_group) {
   });
 }
 
-// One image and group of g as tiles read it.
+// One image and group of g, in the layout for tiles.
 IrValue FilterGradientCode::adjoint(IrValue elements) {
   if (copy_ == nullptr) return elements;
   if (along_channels_) {

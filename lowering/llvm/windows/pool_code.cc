@@ -1,4 +1,4 @@
-// Vectors of outputs, and of what they see by each tap.
+// Emits vectors of outputs and of the elements that they see by each tap.
 #include "lowering/llvm/windows/pool_code.h"
 
 #include <algorithm>
@@ -89,10 +89,10 @@ PoolCode::Vectors PoolCode::taps(IrValue plane, IrValue row, IrValue column, con
   return all;
 }
 
-// The first part of a sum, which begins with 0, as the kernels' does: it is no -0.
+// The first part of a sum. It is added to 0, as in the kernels, so that the result is never -0.
 IrValue PoolCode::begun(IrValue part) { return ir.CreateFAdd(part, llvm::Constant::getNullValue(part->getType())); }
 
-// The largest, or NaN if one is; else the sum.
+// The largest tap, or NaN if there is one; for averages the sum.
 IrValue PoolCode::reduced(const Vectors& taps) {
   IrValue result = kind_ == Kind::maximum ? taps[0] : begun(taps[0]), unordered = nullptr;
   for (std::size_t k = 1; k < taps.size(); ++k)
@@ -128,7 +128,7 @@ void PoolCode::store_apart(const Vectors& parts, IrValue address) {
   IrValue together = parts[0];
   const auto stride = static_cast<std::int64_t>(parts.size());
   if (stride > 1) {
-    for (std::int64_t s = 1; s < stride; ++s) {  // side by side first
+    for (std::int64_t s = 1; s < stride; ++s) {  // adjacent elements first
       std::vector<int> both;
       for (std::int64_t k = 0; k < (s + 1) * width_; ++k) both.push_back(static_cast<int>(k));
       std::vector<int> wide;

@@ -1,5 +1,5 @@
-// Pools; see pool_code.h. What has padding that counts, overlaps in a gradient, or is no float
-// goes to the kernels.
+// Emits pools (pool_code.h). The runtime's kernels handle padding that counts in averages, overlapping windows in a
+// gradient, and types other than floats.
 #include "lowering/llvm/windows/pooling.h"
 
 #include "lowering/llvm/function/parallel.h"

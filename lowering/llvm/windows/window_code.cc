@@ -1,4 +1,4 @@
-// Vectors, transposition and padded copies, as correlations and pooling use them.
+// Vectors, transposition and padded copies for correlations and pooling.
 #include <llvm/IR/Intrinsics.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ IrValue WindowCode::load_vector(IrValue address, std::int64_t count) {
 
 void WindowCode::prefetch(IrValue address) {
   ir.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
-                     {address, ir.getInt32(0), ir.getInt32(3), ir.getInt32(1)});  // to read, to keep, data
+                     {address, ir.getInt32(0), ir.getInt32(3), ir.getInt32(1)});  // read, keep, data
 }
 
 IrValue WindowCode::load_scalar(IrValue address) { return ir.CreateAlignedLoad(scalar_type, address, align); }
@@ -53,7 +53,7 @@ void WindowCode::blocks(std::int64_t extent, std::int64_t size, const std::funct
 
 void WindowCode::transpose(IrValue to, std::int64_t to_pitch, IrValue from, std::int64_t from_pitch, std::int64_t rows,
                            std::int64_t columns) {
-  std::int64_t side = std::min(lanes, target.most_transposed);  // of the squares that are transposed in registers
+  std::int64_t side = std::min(lanes, target.most_transposed);  // size of the squares that are transposed in registers
   while (side > std::min(rows, columns)) side /= 2;
   if (side < target.fewest_transposed) {
     f.loop(rows, [&](IrValue r) {

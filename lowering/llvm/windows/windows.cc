@@ -1,4 +1,4 @@
-// Which generator takes an operator over windows.
+// Selects the generator of an operator over windows.
 #include "lowering/llvm/windows/windows.h"
 
 #include <algorithm>
