@@ -14,7 +14,7 @@ enum class Kind : std::uint8_t { equal, booleans, floats, probability, score };
 struct Metric {
   const char* name;
   Kind kind;
-  const char* equations;  // of `value`, in terms of p and t
+  const char* equations;  // equations that define `value` in terms of p and t
   bool of_window = false;
 };
 

@@ -36,7 +36,7 @@ struct GradientProgram {
 
 struct GradientPrograms {
   std::string node;
-  std::vector<ChronogramPort> inputs, outputs;             // of f, as written
+  std::vector<ChronogramPort> inputs, outputs;             // the ports of f, as written
   std::vector<std::uint32_t> float_inputs, float_outputs;  // indices in `inputs` and `outputs`
   bool widened = false;                                    // f32 is computed in f64
   bool narrow = false;                                     // f32 is computed in f32, as written

@@ -133,7 +133,7 @@ int check_gradient(Invocation&, const GradientRequest&);
 struct TraceRequest {
   std::string file;
   std::vector<std::string> inputs, outputs;  // as for a program: FILE, NAME=FILE
-  std::string format;                        // of standard input and output; empty: a chronogram
+  std::string format;                        // the format of standard input and output; empty: a chronogram
   rt::Reading reading;
   std::vector<std::string> watches;
   std::vector<std::string> libraries;

@@ -120,7 +120,7 @@ int compare_model(Invocation& invocation, const CompareRequest& request) {
     std::vector<const Tensor*> given;
     for (const NamedTensor& t : inputs) given.push_back(&t.value);
     here = program->run(given);
-  } catch (const std::runtime_error& failed) {  // of rmlc or of ONNX Runtime
+  } catch (const std::runtime_error& failed) {  // thrown by rmlc or ONNX Runtime
     session.diagnostics.report(Code::E0809, {}, failed.what());
     return exit_fault;
   }

@@ -76,7 +76,7 @@ std::optional<std::string> page(Session& session, const Picture& picture, const 
   std::vector<Detail> choices;
   for (std::size_t depth = deepest(picture) + 1; depth-- > 0;) choices.push_back({.depth = depth, .parts = false});
   choices.push_back({.depth = 0, .parts = false, .grouped = true});
-  std::size_t boxes = 0;  // of the last drawing
+  std::size_t boxes = 0;  // number of boxes in the last drawing
   for (Detail choice : choices) {
     const std::size_t count = count_boxes(picture, choice);
     if (count > most_boxes || count == boxes) continue;

@@ -128,7 +128,7 @@ class Attachment {
   // The place of a section of the object. Addresses are 0 for sections that are not loaded.
   struct Place {
     std::uint64_t offset, address;
-    std::uint16_t index;  // of its header in the program
+    std::uint16_t index;  // index of its header in the program
   };
   struct Segment {
     std::uint64_t offset = 0, address = 0, size = 0;
@@ -497,13 +497,13 @@ class Attachment {
 
   Elf runner_, object_;
   const Machine& machine_;
-  std::uint64_t begin_;  // of the tail
+  std::uint64_t begin_;  // offset at which the tail begins
   AttachedProgram result_;
   std::vector<Elf64_Sym> symbols_;
   std::uint64_t names_at_ = 0;
   std::uint32_t first_global_ = 0;
   Attached attached_;
-  std::uint64_t attached_at_ = 0;                                // where the runner keeps the data
+  std::uint64_t attached_at_ = 0;                                // place of the data for the runner
   std::unordered_map<std::string_view, std::uint64_t> exports_;  // address of the entry
   std::map<std::size_t, Place> placed_;                          // by section of the object
   std::unordered_map<std::uint64_t, std::uint64_t> stub_of_;     // by entry

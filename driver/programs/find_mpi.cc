@@ -11,7 +11,7 @@ namespace {
 
 struct Known {
   const char *key, *name;
-  const char* library;  // of the version whose ABI rmlc's part uses
+  const char* library;  // file name, with the version whose ABI rmlc's part uses
   const char* package;  // packages of Debian: the library, and mpirun
 };
 constexpr Known all_known[] = {{"openmpi", "Open MPI", "libmpi.so.40", "openmpi-bin"},

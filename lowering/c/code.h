@@ -25,7 +25,7 @@ class Code {
     --depth_;
     line(tail);
   }
-  void reopen(const std::string& middle) {  // } else {
+  void reopen(const std::string& middle) {  // middle: `} else {`
     close(middle);
     ++depth_;
   }

@@ -1,4 +1,4 @@
-// What the functions of a node are given, and whether they can fail or draw.
+// Which parameters the functions of a node have, and whether they can fail or draw random numbers.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace rml::c99 {
 
-// Whether some statement of a step can stop it, or draw.
+// True if some statement of a step can stop it; `draws`: if some statement draws random numbers.
 bool can_fault(const loops::Program&);
-// A division by a constant asks whether that is 0.
+// True for a check that always passes, for example for division by a constant other than 0.
 bool never_holds(const loops::Nest&, const loops::Check&);
 bool draws(const loops::Program&);
 

@@ -1,4 +1,4 @@
-// Types and numbers as C99 writes them.
+// Types and numbers in the notation of C99.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace rml::c99 {
 
-// Of a variable or element: that of a port (lowering/signature.h), but bool is bool.
+// The type of a variable or an element: that of a port (lowering/signature.h), except that bool is bool.
 std::string type_name(DType);
 
-// Element i of the tensor: exactly that number, in the fewest digits.
+// Element i of the tensor, exactly, in the fewest digits.
 std::string literal(const Tensor&, std::int64_t i);
 
-// Text between quotes.
+// The text in quotes.
 std::string quoted(const std::string& text);
 
 }  // namespace rml::c99

@@ -26,7 +26,7 @@ struct Place {
 };
 
 struct Reference {
-  std::vector<Place> path = {};  // from the function's block inwards
+  std::vector<Place> path = {};  // from the function's block to the innermost one
   bool reads = false, writes = false;
   bool alone = false;      // not within the loops of a nest
   bool stores = false;     // writes the whole buffer, by a store or a copy

@@ -32,7 +32,7 @@ class Scope {
   Code& code;
   std::vector<Port> inputs, outputs;
   std::string first, last;                    // expressions: whether the instant is the first, the last of its segment
-  std::string position;                       // of the instant in its segment
+  std::string position;                       // position of the instant in its segment
   std::string last_flag;                      // the variable that MarkLast sets
   std::string cycle = "state->cycles";        // the current cycle, for messages of faults
   std::uint32_t body = UINT32_MAX;            // the body whose values are computed

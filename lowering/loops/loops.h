@@ -30,8 +30,9 @@ enum class Space : std::uint8_t {
   scratch,   // temporary: between the statements of one value, or an argument or a result of a round of an iteration
   cell,      // in the state: `index` is the CellId; a local cell is written before it is read
   array,     // in the segment, at the current position: `index` is the ArrayId
-  input,     // from the caller: `index` is the input; in units, a Copy from it takes the next element that was given
-  output,    // to the caller: `index` is the output
+  input,     // elements from the caller: `index` is the input; in units, a Copy from it takes the next element that was
+             // given
+  output,    // elements for the caller: `index` is the output
 };
 
 // Dense, row-major elements of one dtype.
@@ -69,7 +70,7 @@ struct Load {
 // An operation that is not composed of others. Its operands have one dtype (except the condition of select).
 struct Operation {
   ScalarOp op = ScalarOp::none;
-  DType dtype{};  // of the operands
+  DType dtype{};  // dtype of the operands
   std::vector<std::uint32_t> operands;
 };
 struct Convert {  // converts like scalar::convert
@@ -199,7 +200,7 @@ struct Unit {
 struct Program {
   std::shared_ptr<const steps::Program> steps;
   std::vector<std::shared_ptr<const steps::Program>>
-      bodies;  // of iterations, one for each call; each body has values of its own
+      bodies;  // bodies of iterations, one for each call; each body has values of its own
   std::vector<Buffer> buffers;
   std::vector<Unit> units;
   std::vector<BufferId> rows;  // where the emitter's operands are put

@@ -468,7 +468,7 @@ class LoopsReader : FormReader {
   Program p_;
   std::map<Key, BufferId> places_;
   std::uint32_t body_ = of_program;  // the body whose statements are read
-  std::size_t axes_ = 0;             // of the current nest
+  std::size_t axes_ = 0;             // number of axes of the current nest
   std::size_t depth_ = 0, uniform_bytes_ = 0;
 };
 

@@ -45,7 +45,7 @@ struct Places {
   struct Index {
     std::int64_t start = 0;
     Strides strides;      // in the tensor of indices
-    std::int64_t extent;  // of the axis in `whole`
+    std::int64_t extent;  // extent of the axis in `whole`
     std::int64_t step;    // along the axis
   };
   std::vector<Index> indices;

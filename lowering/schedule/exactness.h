@@ -21,7 +21,7 @@ struct Inexact {
     withheld,    // a run can reach a cycle at which the column is determined but not available
     unknown,     // too many states: the budget is spent
   } kind = unknown;
-  std::uint32_t unit = Schedule::nowhere;  // of the broken assumption
+  std::uint32_t unit = Schedule::nowhere;  // the unit of the broken assumption
   ValueId value;                           // the value that the assumption is about, or the column
   std::string why;                         // a sentence with the user's names
   std::string where;                       // the conditions of the cycles up to that point, oldest first

@@ -140,7 +140,7 @@ class ScheduleReader : FormReader {
   }
 
   Schedule s_;
-  std::size_t begin_ = 0;  // of the unit that is being read
+  std::size_t begin_ = 0;  // where the unit that is being read begins
 };
 
 }  // namespace

@@ -253,7 +253,7 @@ class Batcher {
   const Target& target_;
   Segment segment_;
   const Uses users_;
-  std::map<ValueId, Batch> batches_;  // of the current sweep
+  std::map<ValueId, Batch> batches_;  // products of the current sweep
 };
 
 }  // namespace

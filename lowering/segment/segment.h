@@ -75,7 +75,7 @@ struct Segment {
   std::vector<Sweep> sweeps;           // [0] is the leading sweep
   std::map<ValueId, Batch> products;   // items that are computed for all instants at once, before their sweep's loop
   std::map<ValueId, Memory> memories;  // the key is a fby
-  std::map<ValueId, Home> homes;       // of values that a sweep reads without computing them; set by assign_homes
+  std::map<ValueId, Home> homes;       // homes of values that a sweep reads without computing them; set by assign_homes
 };
 
 // The form between a schedule and its steps.

@@ -387,14 +387,14 @@ class SegmentWriter {
   const ScheduledUnit& from_;
   const SegmentFacts facts_;
   const std::size_t closing_;          // the number after all sweeps
-  std::map<ValueId, CellId> cells_;    // of memories
+  std::map<ValueId, CellId> cells_;    // cells of memories
   std::map<ValueId, CellId> begins_;   // copies from the segment's start
-  std::map<ValueId, ArrayId> arrays_;  // of values with arrays as homes
-  std::map<ValueId, CellId> homes_;    // of values with other homes
+  std::map<ValueId, ArrayId> arrays_;  // arrays of values with arrays as homes
+  std::map<ValueId, CellId> homes_;    // cells of values with other homes
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;
   std::optional<CellId> cut_before_;                     // the cut at the previous instant, if it is not belated
   std::set<ValueId> available_;                          // in the sweep that is being written
-  std::vector<Carried> carried_;                         // of the same sweep
+  std::vector<Carried> carried_;                         // registers of the same sweep
   std::vector<std::pair<Literal, CellId>> only_at_cut_;  // values at the previous instant
 };
 

@@ -66,7 +66,7 @@ class ProgramBuilder {
   const Streams& streams_;
   steps::Program program_;
   std::vector<QueueId> queue_of_;                       // by ValueId
-  std::map<ValueId, CellId> cell_of_;                   // of fbys
+  std::map<ValueId, CellId> cell_of_;                   // by fby
   std::vector<std::vector<std::uint32_t>> outputs_of_;  // by ValueId (straight)
   std::vector<std::vector<std::uint32_t>> asserts_of_;  // by ValueId: sites
 };

@@ -300,7 +300,7 @@ struct Program {
   Block lead;  // straight programs: the statements that need no input of their cycle (find_lead.h)
   std::shared_ptr<const Leader> leader;  // other programs: the same as a program; not part of the text form. Null: none
   Emitter emitter;                       // not in straight programs
-  std::vector<Site> sites;               // of asserts, zero-delay cycles, and operators that can fail
+  std::vector<Site> sites;               // sites of asserts, zero-delay cycles, and operators that can fail
   std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail
   std::vector<CutInfo> cuts;
   std::vector<ParameterInfo> parameters;

@@ -328,7 +328,7 @@ class StepsVerifier {
   std::optional<Literal> cut_;
   std::vector<Literal> only_at_cut_;
   std::map<ArrayId, std::vector<Literals>> stored_;  // paths on which an earlier sweep stored an element
-  std::optional<DependenceGraph> graph_;             // of the core
+  std::optional<DependenceGraph> graph_;             // dependences of the core
   std::optional<ClassFacts> facts_;
 
   // About the current block.

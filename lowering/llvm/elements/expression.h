@@ -32,7 +32,7 @@ struct Expression {
     std::vector<std::size_t> operands;
     std::size_t leaf = SIZE_MAX;  // SIZE_MAX: computed from the operands
   };
-  std::size_t rank = 0;  // of the loop
+  std::size_t rank = 0;  // number of axes of the loop
   std::vector<Node> nodes;
   std::vector<Leaf> leaves;
 };

@@ -91,7 +91,7 @@ class Function {
   Whole whole;
   const std::string title;
   Span here;                                // source of the code that is being written
-  Lifetime now;                             // of the current statement
+  Lifetime now;                             // lifetime of the current statement
   std::vector<llvm::Function*> parts = {};  // emitted so far (parts.h)
   std::function<void()> at_end;             // called when all code is written
 
@@ -101,7 +101,7 @@ class Function {
 
   // ---- control Returns `result` here, or the code of a fault through the common exit.
   void finish(const std::function<void()>& before_return = {}, int result = 0);
-  void end_frame(const std::function<void()>& before_return = {}, int result = 0);  // of this frame only
+  void end_frame(const std::function<void()>& before_return = {}, int result = 0);  // the same for this frame only
   void check(IrValue bad, int kind, std::uint32_t site, IrValue value = nullptr, IrValue bound = nullptr);
   void check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, IrValue bound);
   void leave_with(IrValue code);  // the code of a fault that was raised elsewhere
@@ -129,9 +129,9 @@ class Function {
   void store(DType, IrValue value, IrValue address, Access = {});
   IrValue offset(DType, IrValue base, IrValue index);  // the address of an element
   void copy_bytes(IrValue to, IrValue from, DType, const Shape&);
-  IrValue cell_address(CellId);  // of a window: the address of its current value
+  IrValue cell_address(CellId);  // for a window: the address of its current value
   IrValue window_address(std::uint64_t offset);
-  IrValue array_address(ArrayId);  // of the element at `position`
+  IrValue array_address(ArrayId);  // address of the element at `position`
   void place_cell(CellId cell, IrValue address) { cell_places_[cell.index] = address; }
   void place_array(ArrayId array, IrValue data) { array_places_[array.index] = data; }
   void forget_packs(CellId);  // must be called before the cell is written
@@ -148,7 +148,7 @@ class Function {
   std::int64_t lanes(DType dtype) const { return module.target.lanes(dtype); }  // 1: the target has no vectors
   IrValue scalar(ValueId);
   IrValue element(ValueId, IrValue index, Access = {});
-  IrValue address(ValueId);  // of the value's elements, for reading
+  IrValue address(ValueId);  // address of the value's elements, for reading
   IrValue zeros(ValueId);    // the address of as many zeros as the value has elements
   void define(ValueId, IrValue scalar);
   void define_at(ValueId, IrValue address);  // sets the address of the value's elements, which do not move

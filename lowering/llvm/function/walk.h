@@ -22,7 +22,7 @@ Nest nest(const Shape&, const std::vector<Strides>& views);
 // The work of a walk that writes its first views.
 struct Work {
   std::size_t written = 0;
-  double nanoseconds = 0;     // of one call
+  double nanoseconds = 0;     // cost of one call
   std::int64_t together = 1;  // calls along the last axis that belong to one thread
   double least = 0;           // with fewer calls the walk is not shared
 };

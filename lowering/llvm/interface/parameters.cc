@@ -1,4 +1,4 @@
-// Lists parameters. Those of leading outputs are all parameters of outputs except the others.
+// Selects the parameters of leading outputs, and finds the types of parameters.
 #include "lowering/llvm/interface/parameters.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@ struct StateStruct {
   std::uint64_t size = 0;
   std::vector<std::uint64_t> outputs;  // offsets at which NODE_advance leaves the outputs
   std::uint64_t hash = 0;              // interface_hash
-  std::uint32_t lanes = 0;             // of NODE_group; 0: there are no groups
+  std::uint32_t lanes = 0;             // lanes of a NODE_group; 0: there are no groups
   std::uint64_t group_bytes = 0;
   bool has_step_many = false;  // the object defines NODE_step_many; else the header does
 };

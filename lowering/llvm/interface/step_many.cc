@@ -77,7 +77,7 @@ struct StepMany {
   const StepInLanes& of;
   const std::vector<Touched>& touched;
   Function& f;                       // its state is the array of the states' addresses
-  std::vector<IrValue> arrays = {};  // of the ports
+  std::vector<IrValue> arrays = {};  // arrays of the ports
 
   DType dtype(const InterfaceParameter& p) const { return dtype_of(f.module.core, p); }
   llvm::Type* type(const InterfaceParameter& p) const { return memory_type(f.module.context, dtype(p)); }

@@ -27,7 +27,7 @@ struct EmitOptions {
 // The memory of an instance of the program, in bytes. Segments and queues grow besides.
 struct MemoryUse {
   std::uint64_t state = 0;    // allocated for an instance: header, alignment and the two below
-  std::uint64_t kept = 0;     // from cycle to cycle
+  std::uint64_t kept = 0;     // bytes that are kept from cycle to cycle
   std::uint64_t scratch = 0;  // temporary, shared by all computations of a cycle
 };
 

@@ -31,7 +31,7 @@ struct QueueLayout {
 };
 struct UnitLayout {
   std::uint64_t cycle;     // instants so far; of units on base: the current cycle
-  std::uint64_t length;    // of the current segment
+  std::uint64_t length;    // length of the current segment
   std::uint64_t capacity;  // elements of every array of the unit
   std::uint64_t start;     // the cycle at which the segment began
   std::uint64_t arrays;    // records {data, bytes}, one per array of the unit, in order

@@ -5,8 +5,8 @@
 
 namespace rml::codegen {
 
-double nanoseconds_of_product(const Function&, DType);  // of one multiplication and addition
-// Of `sums` sums of a product that read the same elements of B.
+double nanoseconds_of_product(const Function&, DType);  // one multiplication and addition
+// The cost of `sums` sums of a product that read the same elements of B.
 double nanoseconds_of_sum(const Function&, const Product&, std::int64_t sums);
 
 }  // namespace rml::codegen

@@ -27,7 +27,7 @@ struct Product {
   // True if the computed element (i, j) is stored elsewhere: in row j of a single column, or in column i of this row.
   bool turned = false;
   IrValue row = nullptr;
-  Rounds panels, row_tiles;  // of gemm: the computed panels and tiles
+  Rounds panels, row_tiles;  // for gemm: the computed panels and tiles
 };
 
 // Turns a single column into a row, B^T A^T. Elements keep their places.

@@ -35,7 +35,7 @@ struct AxisTaps {
 struct Correlation {
   DType dtype{};
   std::int64_t batch = 0, groups = 1, in = 0, out = 0;  // channels of one group
-  Triple extent{1, 1, 1}, stride{1, 1, 1};              // of the computed outputs; in the source
+  Triple extent{1, 1, 1}, stride{1, 1, 1};              // extent of the computed outputs; stride in the source
   std::array<AxisTaps, window::max_axes> taps;
   Triple source{1, 1, 1}, before{0, 0, 0};  // the source's extents; zeros before it
   // Distance in elements from one output or input channel to the next in the filter, whose taps are dense.
@@ -93,7 +93,7 @@ class CorrelationCode : WindowCode {
   IrValue source_, filter_, result_;
   const Tensor* constant_;
   bool along_channels_ = false, flat_ = false;         // flat: rows are cut from the image as one row
-  std::int64_t width_ = 1, vectors_ = 1, height_ = 1;  // of a tile: lanes or columns, vectors, output channels
+  std::int64_t width_ = 1, vectors_ = 1, height_ = 1;  // size of a tile: lanes or columns, vectors, output channels
   std::int64_t tile_rows_ = 1;
   Triple image_{};  // extents of an image as it is read
 };
