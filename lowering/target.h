@@ -26,8 +26,8 @@ struct TargetOptions {
   bool fast_math = false;
   bool strict_math = false;   // products, reductions and functions exactly as in the reference engine
   std::uint32_t threads = 1;  // at most this many, for loops that are worth it (runtime/base/parallel.h)
-  std::uint32_t part =
-      2000;  // statements of a function: a list of more than twice as many is split over several functions
+  // Statements of a function: a list of more than twice as many is split over several functions.
+  std::uint32_t part = 2000;
   std::uint32_t large_step = 5000;  // instructions: NODE_run calls a step that is larger, instead of inlining it
   double work_of_thread = 2500;     // nanoseconds: less work is not worth another thread
 };
@@ -39,11 +39,11 @@ struct Numeric {
   bool fused = false;             // a product and a sum are one instruction, rounded once
   bool calls_libm = false;        // functions are those of the C library, not the operations of functions.cc
   std::int64_t sum_bytes = 128;   // bytes: a sum along a row is spread over as many lanes as fit
-  std::int64_t fewest_lanes = 4;  // a row with fewer elements than this many lanes is summed in order
-  std::int64_t fewest_extrema =
-      32;  // the same limit for minima and maxima: combining their lanes takes longer than for sums
-  std::int64_t chains =
-      4;  // a sum in registers has at most this many partial sums, which hide the latency of an addition
+  std::int64_t fewest_lanes = 4;  // a row with fewer elements is summed in order
+  // The same limit for minima and maxima: combining their lanes takes longer than for sums.
+  std::int64_t fewest_extrema = 32;
+  // A sum in registers has at most this many partial sums, which hide the latency of an addition.
+  std::int64_t chains = 4;
   // Partial sums for a sum of this many terms: each has at least two terms.
   std::int64_t chains_of(std::int64_t terms) const {
     const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(terms / 2, 1));
@@ -58,12 +58,12 @@ struct Costs {
   double simple = 0.3, division = 2, root = 2, elementary = 6, power = 12;
   // Operations without vector forms: a division of integers, a call of the C library.
   double integer_division = 3, call = 8;
-  double fused_product = 0.3,
-         product = 0.5;  // a multiplication of floats with its addition: fused (two a cycle), or separate
-  double byte = 0.015;   // to read or write a byte in a second-level cache
+  // A multiplication of floats with its addition: fused (two a cycle), or separate.
+  double fused_product = 0.3, product = 0.5;
+  double byte = 0.015;  // to read or write a byte in a second-level cache
   double work_of_thread = TargetOptions().work_of_thread;
-  double uneven_rows =
-      0.9;  // factor for sharing a product by rows: each thread packs all panels, which wastes some of the gain
+  // Factor for sharing a product by rows: each thread packs all panels, which wastes some of the gain.
+  double uneven_rows = 0.9;
   double pooling = 4;      // to pool a byte, in multiples of `byte`
   double tap = 2;          // extra work for each tap of a convolution (loads and indices), in vector products
   double channels = 0.95;  // factor for a convolution along channels, which must transpose its results
@@ -72,8 +72,8 @@ struct Costs {
   // known, so these figures do not derive from those above. They are rough, and only balance tasks.
   struct OfTask {
     double simple = 0.3, function = 2, product = 0.06, other = 4;
-    double worth =
-        5'000;  // nanoseconds: a hand-over with its wake-ups (benchmarks/channels) is a few hundredths of this
+    // Nanoseconds: a hand-over with its wake-ups (benchmarks/channels) is a few hundredths of this.
+    double worth = 5'000;
   } of_task;
 
   // In instructions.
@@ -122,23 +122,22 @@ struct Target {
   std::int64_t second_bytes = 256 * 1024;  // a second-level cache: half of the smaller ones
   std::int64_t page_bytes = 4096;          // processors prefetch only within a page
   std::int64_t near_elements = 512;  // a smaller matrix stays in the first-level cache, in whichever order it is read
-  std::int64_t longest_strip =
-      512;  // columns that are reduced together in strips: more of them leave the first-level cache
-  std::int64_t longest_image_row =
-      200;  // columns of an image that is treated as one row, so that a row's sums stay in the cache
-  std::int64_t constant_bytes() const {
-    return near_bytes / 2;
-  }  // smaller constants share the cache with the data they meet
+  // Columns that are reduced together in strips: more of them leave the first-level cache.
+  std::int64_t longest_strip = 512;
+  // Columns of an image that is treated as one row, so that a row's sums stay in the cache.
+  std::int64_t longest_image_row = 200;
+  // Smaller constants share the cache with the data they meet.
+  std::int64_t constant_bytes() const { return near_bytes / 2; }
 
   // ---- storage
   std::int64_t unrolled_elements = 16;  // a tensor of at most this many elements is kept in registers, by unrolled code
   std::int64_t stack_elements = 64;     // a tensor of at most this many elements is kept on the stack
   std::uint64_t stack_bytes = 16 * 1024;       // limit of the tensors on the stack of a function
   std::uint64_t most_group_bytes = 64 * 1024;  // limit of a group of states that are stepped in lanes
-  std::uint64_t lines_ahead =
-      4;  // cache lines of a state that are prefetched before its step; hardware prefetches further ones
-  std::uint64_t first_of_ring =
-      4;  // first capacity in elements, a power of two; more, if they do not fill a cache line
+  // Cache lines of a state that are prefetched before its step; hardware prefetches further ones.
+  std::uint64_t lines_ahead = 4;
+  // First capacity in elements, a power of two; more, if they do not fill a cache line.
+  std::uint64_t first_of_ring = 4;
   std::int64_t asked_elements = 512;  // a larger tensor is sampled in the unit that computes it, instead of being kept
                                       // for readers at every instant
 
@@ -151,8 +150,8 @@ struct Target {
   std::int64_t unrolled_taps = 16;    // taps in a row of a convolution that is unrolled
   std::int64_t stride_places = 36;    // places in a convolution's gradient for which separate code is generated
   std::int64_t pool_taps = 64, pool_stride = 4;  // larger pooling windows are left to the runtime's kernel
-  std::int64_t filter_taps =
-      3;  // taps in a row of a filter that make a tile of its own worthwhile in the filter's gradient
+  // Taps in a row of a filter that make a tile of its own worthwhile in the filter's gradient.
+  std::int64_t filter_taps = 3;
   std::uint32_t part = TargetOptions().part, large_step = TargetOptions().large_step;
   std::uint32_t small_step = 300;  // instructions: compiling a step this small a second time takes negligible time
   double long_step = 20000;        // executed instructions: more than a hundred times the cost of a call
@@ -161,11 +160,11 @@ struct Target {
 
   // ---- products
   static constexpr std::uint64_t moved_bytes = 2048;  // limit of a shift register whose rows are moved in place
-  static constexpr std::int64_t few_rows =
-      4;  // for a product of so few rows, copying the matrix into panels is not worthwhile
+  // For a product of so few rows, copying the matrix into panels is not worthwhile.
+  static constexpr std::int64_t few_rows = 4;
   std::int64_t fewest_packed_columns = 8;
-  std::int64_t fewest_row_columns =
-      64;  // for a single packed row: fewer columns leave registers empty, so that sums wait for each other
+  // For a single packed row: fewer columns leave registers empty, so that sums wait for each other.
+  std::int64_t fewest_row_columns = 64;
   std::int64_t fewest_moves = 4;  // steps until all rows of a shift register are new: below this it is no window
   // Products over a segment: the fewest rows and columns, and the most rows at an instant.
   std::int64_t fewest_batched = 4, most_batched_rows = 16;
@@ -173,8 +172,8 @@ struct Target {
   // ---- threads
   std::uint32_t threads = TargetOptions().threads;
   std::int64_t pieces_of_thread = 4;  // pieces of work per thread, so that all threads finish at about the same time
-  std::int64_t elements_together =
-      64;  // elements along the last axis of a piece: whole vectors, and no cache line in two threads
+  // Elements along the last axis of a piece: whole vectors, and no cache line in two threads.
+  std::int64_t elements_together = 64;
   // LLVM may unroll a loop if its body has fewer instructions than `unrolled_body`, or if it has at most
   // `rounds_looked_at` rounds with fewer than `unrolled_loop` instructions in total.
   std::size_t unrolled_body = 80, unrolled_loop = 900;

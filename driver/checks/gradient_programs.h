@@ -41,8 +41,8 @@ struct GradientPrograms {
   bool widened = false;                                    // f32 is computed in f64
   bool narrow = false;                                     // f32 is computed in f32, as written
   GradientProgram recorded;  // inputs: f's. Outputs: f's, parameters, results of stop_gradient.
-  GradientProgram
-      forward;  // inputs: f's, then parameters and results of stop_gradient. Outputs: f's, then steps of its own.
+  // Inputs: f's, then parameters and results of stop_gradient. Outputs: f's, then steps of its own.
+  GradientProgram forward;
   GradientProgram always;     // inputs: f's, then an adjoint for each float output. Outputs: f's, a gradient for each
                               // float input, then steps.
   GradientProgram sometimes;  // the same, but `bp` is an input, before the adjoints

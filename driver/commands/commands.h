@@ -32,8 +32,8 @@ struct Invocation {
   void print_times() const;
 
  private:
-  std::optional<std::size_t>
-      printed_;  // number of printed diagnostics; empty: nothing printed yet, not even an empty list
+  // Number of printed diagnostics; empty: nothing printed yet, not even an empty list.
+  std::optional<std::size_t> printed_;
 };
 
 // Runs the command on a deep stack, prints its diagnostics, and turns exceptions into internal errors. Returns the exit

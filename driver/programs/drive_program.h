@@ -15,8 +15,8 @@ struct DriveOptions {
   std::uint64_t seed = 0;
   std::int64_t horizon = 0;
   bool restarts = false;  // after cycles, the state is saved, destroyed, and loaded into a new instance
-  std::int64_t restart_every =
-      1;  // after every so many cycles; for networks after each of the first cycles, then less often
+  // After every so many cycles; for networks after each of the first cycles, then less often.
+  std::int64_t restart_every = 1;
   // Networks.
   unsigned workers = 0;
   std::uint64_t capacity = 0;

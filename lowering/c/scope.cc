@@ -168,8 +168,8 @@ void Scope::define(BufferId b, const Expression& e) {
   const bool declares = own && (fate.kind == Fate::inlined || fate.at_definition) && declared_.insert(b).second;
   const bool constant = fate.kind == Fate::inlined || fate.constant;
   const std::string head = declares ? (constant ? "const " : "") + type_name(buffer.dtype) + " " : "";
-  if (!declares && place(b, "") == e.text)
-    return;  // a state that a round passes on unchanged; compilers warn of self-assignment
+  // A state that a round passes on unchanged; compilers warn of self-assignment.
+  if (!declares && place(b, "") == e.text) return;
   code.line(head + place(b, "") + " = " + e.text + ";");
   if (declares && constant) constants_.push_back(place(b, ""));
 }
@@ -191,7 +191,7 @@ void Scope::declare(Place at) {
       code.line(type + " " + name + "[" + std::to_string(std::max<std::int64_t>(count_of(buffer.shape), 1)) + "]" +
                 (file.steps.straight && !plan.of(b).conditional
                      ? ";"
-                     : " = {0};"));  // a memory may take it where it is not computed
+                     : " = {0};"));  // a memory may take it before it is computed
     const bool named = buffer.shape.empty() || (plan.is_read(b) && count_of(buffer.shape) > 0);
     if (!named) code.line("(void)" + name + ";");
   }

@@ -29,7 +29,7 @@ struct NotEmitted {
 };
 
 // Emits, verifies and optimises. Returns null and sets `error` if LLVM does not know the target, or the target cannot
-// run the program. Faults of code generation are internal errors: this function and the ones below throw them.
+// run the program. Faults of code generation are internal errors, which are thrown.
 std::unique_ptr<CompiledModule> emit(const steps::Program&, const SourceMap&, const EmitOptions&, NotEmitted& error);
 
 }  // namespace rml

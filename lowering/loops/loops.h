@@ -42,8 +42,8 @@ struct Buffer {
   Shape shape;
   ValueId value;            // the value that the elements belong to; invalid if there is none
   std::uint32_t index = 0;  // its meaning depends on the space
-  std::uint32_t body =
-      UINT32_MAX;  // index in Program::bodies of the body that owns a value or scratch; UINT32_MAX: the program itself
+  // Index in Program::bodies of the body that owns a value or scratch; UINT32_MAX: the program itself.
+  std::uint32_t body = UINT32_MAX;
 };
 
 // The element at start + steps[k] * (index of axis k) + …, counted in elements of the buffer. Computed indices are

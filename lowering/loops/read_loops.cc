@@ -483,8 +483,8 @@ std::optional<Program> read_loops(std::string_view text, TextFault& fault) {
   if (!head.ok()) return std::nullopt;
   const std::size_t end = text.find(separator);
   std::string steps(text.substr(0, end == std::string_view::npos ? end : end + 1));
-  steps.replace(steps.find("loops"), separator.size() - 2,
-                "steps");  // a word of the same length, so that positions stay the same
+  // A word of the same length, so that positions stay the same.
+  steps.replace(steps.find("loops"), separator.size() - 2, "steps");
   std::optional<steps::Program> of = read_steps(steps, fault);
   if (!of) return std::nullopt;
   if (end == std::string_view::npos) {

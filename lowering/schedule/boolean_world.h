@@ -90,9 +90,9 @@ class BooleanWorld {
   const BooleanOrder& order_;
   const Core& core_;
   const std::uint32_t number_;
-  std::vector<std::uint8_t>
-      sequence_;                  // in the first world, the sequences of all letters together, if there are few letters
-  std::vector<Cycles> yes_, no_;  // by value
+  // In the first world, the sequences of all letters together, if there are few letters.
+  std::vector<std::uint8_t> sequence_;
+  std::vector<Cycles> yes_, no_;          // by value
   std::vector<Cycles> present_, absent_;  // by clock
 };
 

@@ -77,8 +77,8 @@ class ClockOrder {
   const Core& core_;
   std::vector<std::uint32_t> rank_, end_;          // by ClockId
   std::vector<std::vector<std::uint32_t>> below_;  // by ClockId
-  std::map<std::pair<ClockId, ValueId>, ClockId>
-      sampled_;  // by clock and condition: the later ranked of the two sampled clocks
+  // By clock and condition: the later ranked of the two sampled clocks.
+  std::map<std::pair<ClockId, ValueId>, ClockId> sampled_;
 };
 
 std::vector<ValueId> ordered(const ScheduledUnit& u, const DependenceGraph& graph, const ClockOrder& clocks,

@@ -257,8 +257,8 @@ class Retiming {
   std::map<ValueId, ClockId> original_clock_;
   std::map<ValueId, ValueId> late_;
   std::map<int, ValueId> active_;
-  std::map<std::pair<ValueId, int>, ValueId> delayed_,
-      memories_;  // memories_: the delay by one step after such a value
+  // Memories_: the delay by one step after such a value.
+  std::map<std::pair<ValueId, int>, ValueId> delayed_, memories_;
 };
 
 }  // namespace

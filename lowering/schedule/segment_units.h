@@ -44,10 +44,10 @@ class SegmentUnits {
   Schedule& out_;
   std::vector<bool> asserted_;             // by ValueId
   std::vector<std::uint32_t> last_sweep_;  // by ValueId: the last sweep that computes it; nowhere: none does
-  std::map<std::uint32_t, std::set<ValueId>>
-      hosts_;  // by unit that may take in further components: the operands that it waits for
-  std::map<std::pair<Literal, std::set<ValueId>>, std::uint32_t>
-      latest_;  // by cut and the operands that a unit waits for: the latest such unit
+  // By unit that may take in further components: the operands that it waits for.
+  std::map<std::uint32_t, std::set<ValueId>> hosts_;
+  // By cut and the operands that a unit waits for: the latest such unit.
+  std::map<std::pair<Literal, std::set<ValueId>>, std::uint32_t> latest_;
 };
 
 }  // namespace rml

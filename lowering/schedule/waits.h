@@ -20,7 +20,8 @@ class Waits {
 
   Waits(const Schedule&, Conditions&, Crossings&);
 
-  // When the column of a row is available: whether it is present, and its value if so.
+  // The equation of a row's column, which waits until the presence of the column is known and, if it is present, its
+  // value.
   Crossings::Node of_column(ValueId);
   // True where the cut of a segmented unit holds at the cycle.
   Condition ends(const ScheduledUnit&);

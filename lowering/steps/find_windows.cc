@@ -102,8 +102,8 @@ class WindowFinder {
 
   void note_value(const steps::Statement& s) {
     if (const auto* compute = std::get_if<steps::Compute>(&s)) computed_.emplace(compute->value, path_);
-    if (const auto* copy = std::get_if<steps::Copy>(&s))
-      ++uses_[copy->from], ++uses_[copy->to];  // the copy keeps it from being a window
+    // The copy keeps it from being a window.
+    if (const auto* copy = std::get_if<steps::Copy>(&s)) ++uses_[copy->from], ++uses_[copy->to];
     if (const auto* array = std::get_if<steps::StoreArray>(&s)) ++uses_[array->value];
     if (const auto* push = std::get_if<steps::Push>(&s)) ++uses_[push->value];
     if (const auto* output = std::get_if<steps::StoreOutput>(&s)) ++uses_[output->value];

@@ -22,8 +22,8 @@ struct Leader {
   };
   Program program;                     // only the lead of this program is used
   std::vector<std::uint32_t> outputs;  // by output of `program`: the output of the whole program
-  std::vector<Memory>
-      memories;  // by cell of `program`: its place in the whole program; invalid if the lead does not read it
+  // By cell of `program`: its place in the whole program; invalid if the lead does not read it.
+  std::vector<Memory> memories;
 };
 
 }  // namespace rml::steps

@@ -70,8 +70,8 @@ class Grouping {
 
   struct Updates {
     std::map<ValueId, std::set<CellId>> cells;  // by update: the cells that store it
-    std::map<ValueId, std::set<CellId>>
-        lies_in;  // by value: the cells from which it, or the whole of which it is a part, is loaded
+    // By value: the cells from which it, or the whole of which it is a part, is loaded.
+    std::map<ValueId, std::set<CellId>> lies_in;
   };
 
   // The updates of a block: elementwise values, and others that are computed in place, whose only uses are stores to
@@ -83,8 +83,8 @@ class Grouping {
       if (const auto* store = std::get_if<steps::StoreCell>(&*s)) ++taken[store->value];
       const auto* c = std::get_if<steps::Compute>(&*s);
       if (c == nullptr || !taken.contains(c->value) || taken[c->value] != mentions_[c->value.index]) continue;
-      const bool inside =
-          inlined(program_, c->value);  // computed in the loop of an update, which has counted its operands
+      // Computed in the loop of an update, which has counted its operands.
+      const bool inside = inlined(program_, c->value);
       if (!inside && !in_place(c->value) && (!loop_shape(core_, c->value, target_) || !is_pointwise(core_, c->value)))
         continue;
       found.insert(c->value);

@@ -285,8 +285,8 @@ struct Leader;    // lowering/steps/leader.h
 struct Program {
   std::shared_ptr<const Core> core;
   std::shared_ptr<const OnDemand> on_demand;  // valid: the program has equations instead of units, rows and queues
-  std::vector<std::shared_ptr<Program>>
-      bodies;  // by external: the body of an iteration, a straight program; null: none
+  // By external: the body of an iteration, a straight program; null: none.
+  std::vector<std::shared_ptr<Program>> bodies;
   bool straight = false;
   bool network = false;  // units are tasks that run side by side (runtime/scheduler/network.h)
   std::vector<CellInfo> cells;

@@ -85,8 +85,8 @@ class Function {
     IrValue state;
     std::unordered_map<std::uint32_t, Slot> slots = {};
     std::unordered_map<std::uint32_t, IrValue> homes = {};  // buffers
-    std::unordered_map<std::uint32_t, std::int64_t> lanes =
-        {};  // by small tensor: the lanes of the vectors in which it was stored
+    // By small tensor: the lanes of the vectors in which it was stored.
+    std::unordered_map<std::uint32_t, std::int64_t> lanes = {};
   };
   Whole whole;
   const std::string title;

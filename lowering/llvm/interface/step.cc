@@ -335,8 +335,8 @@ llvm::Function* StepInterface::emit_run_of_rows(llvm::Function* push, llvm::Func
   const auto flag = [&](IrValue of, std::uint32_t k) { return ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), of, k); };
   for (std::uint32_t k = 0; k < n_inputs; ++k) ir.CreateStore(ir.getInt8(1), flag(in_flags, k));
   body.loop(static_cast<IrValue>(inner->getArg(1)), [&](IrValue i) {
-    std::vector<std::pair<std::uint32_t, IrValue>>
-        told;  // outputs that may be absent, and the addresses of their flags
+    // Outputs that may be absent, and the addresses of their flags.
+    std::vector<std::pair<std::uint32_t, IrValue>> told;
     for (unsigned k = 0; k < list.size(); ++k) {
       const InterfaceParameter& p = list[k];
       IrValue place = row(ir, p, inner->getArg(k + 2), i);

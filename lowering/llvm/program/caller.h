@@ -14,7 +14,7 @@ std::string program_symbol(const Emission&, const char* what);
 IrValue caller_pointer(Function&, IrValue pointers, std::size_t index);
 IrValue caller_flag(Function&, IrValue flags, std::size_t index);
 // The arguments of `run` and `together` for each parameter. After two other arguments come arrays of addresses: of
-// inputs, of their flags, of outputs, of their flags. Each address is that of all rows.
+// inputs, of their flags, of outputs, of their flags. Each address leads to the elements of all rows.
 std::vector<IrValue> caller_arrays(llvm::IRBuilder<>&, const Emission&, llvm::Function&,
                                    const std::vector<c99::InterfaceParameter>&);
 // Puts input k into its queues.

@@ -11,8 +11,8 @@ struct ProgramFunctions {
   llvm::Constant* lead = nullptr;     // a function; only if outputs may be known before the inputs of a cycle
   llvm::Constant* network = nullptr;  // the table of the network, if the program is one
   llvm::Constant* demand = nullptr;   // the table of equations, if the program runs on demand
-  llvm::Constant* together =
-      nullptr;  // a function that runs a cycle of many instances; only if their cells are apart from the state
+  // A function that runs a cycle of many instances; only if their cells are apart from the state.
+  llvm::Constant* together = nullptr;
   std::uint64_t lanes = 0;
 };
 

@@ -7,8 +7,8 @@
 
 namespace rml::codegen {
 
-void release(Function&, IrValue,
-             std::uint64_t offset);  // stores; a thread that acquires the value sees all stores before
+// Stores; a thread that acquires the value sees all stores before.
+void release(Function&, IrValue, std::uint64_t offset);
 IrValue acquire(Function&, std::uint64_t offset);
 IrValue network_element(Function&, QueueId, IrValue number);  // the address of the element
 IrValue network_key(Function&, QueueId, IrValue number);
