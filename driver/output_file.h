@@ -36,8 +36,8 @@ bool overwrites_none(const std::filesystem::path& path, const std::vector<std::s
 bool all_replaceable(const std::vector<std::filesystem::path>& paths, Diagnostics& diagnostics);
 // Reports E0804 and returns false if the file cannot be written.
 bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics);
-// The same for a program made from another one: a copy of the file at `base` with some bytes replaced and others
-// appended.
+// Writes a program made from another one: a copy of the file at `base` with some bytes replaced and others appended.
+// Reports E0804 and returns false if it cannot be written.
 bool write_program(const std::filesystem::path& path, const std::filesystem::path& base, const AttachedProgram& program,
                    Diagnostics& diagnostics);
 struct OutputFile {

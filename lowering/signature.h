@@ -30,7 +30,7 @@ inline constexpr auto interface_macros = std::to_array<std::string_view>(
 bool is_of_interface(const Core&, std::string_view name);
 
 bool is_letter(char);   // a letter of an identifier, without `_`
-bool is_of_word(char);  // the same, or `_`
+bool is_of_word(char);  // a letter, or `_`
 
 // The C type of an element of a port. A bool is a byte; f16 and bf16 are passed as their bits, uint16_t.
 std::string port_type(DType);

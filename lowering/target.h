@@ -40,7 +40,8 @@ struct Numeric {
   bool calls_libm = false;        // functions are those of the C library, not the operations of functions.cc
   std::int64_t sum_bytes = 128;   // bytes: a sum along a row is spread over as many lanes as fit
   std::int64_t fewest_lanes = 4;  // a row with fewer elements is summed in order
-  // The same limit for minima and maxima: combining their lanes takes longer than for sums.
+  // A row with fewer elements has its minimum or maximum computed in order, because combining lanes takes longer than
+  // for sums.
   std::int64_t fewest_extrema = 32;
   // A sum in registers has at most this many partial sums, which hide the latency of an addition.
   std::int64_t chains = 4;

@@ -45,7 +45,7 @@ struct GradientPrograms {
   GradientProgram forward;
   GradientProgram always;     // inputs: f's, then an adjoint for each float output. Outputs: f's, a gradient for each
                               // float input, then steps.
-  GradientProgram sometimes;  // the same, but `bp` is an input, before the adjoints
+  GradientProgram sometimes;  // inputs and outputs of `always`, but `bp` is an input as well, before the adjoints
 
   DType computed(DType written) const { return widened && written == DType::f32 ? DType::f64 : written; }
 };

@@ -87,7 +87,7 @@ std::string add_objects(std::vector<std::string>& command, const FoundExternals&
   return "";
 }
 
-// Follows the program's object and the files of --link.
+// Adds the runtime's archives, which must follow the program's object and the files of --link.
 void add_runtime(std::vector<std::string>& command, const LinkedParts& parts, const MpiParts& mpi, bool with_lapack) {
   // These symbols are weak in the runtime, so nothing else requests them.
   if (!parts.mpi.empty()) command.insert(command.end(), {"-Wl,--undefined=rml_mpi_library", mpi.archive.string()});

@@ -11,7 +11,7 @@ struct Units {
   Code initial;           // statements of NODE_reset
 };
 
-// Also adds the fields of queues, arrays and units to the state.
+// Prints the functions, and adds the fields of queues, arrays and units to the state.
 Units print_units(File&);
 
 }  // namespace rml::c99

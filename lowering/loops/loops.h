@@ -142,8 +142,8 @@ struct ExternalCall {
   ValueId of;
   std::vector<BufferId> operands, results;
 };
-// The rounds of an iteration, from 0 to length - 1, or in reverse. The statements of a round are in `block`; only
-// elements of sequences are copied by `take` and `stack`.
+// The rounds of an iteration, from 0 to length - 1, or in reverse. `block` holds the statements of a round; `take` and
+// `stack` copy the elements of sequences.
 struct Rounds {
   ValueId of;
   std::uint32_t body = 0;  // index in Program::bodies: the block computes the values of this body

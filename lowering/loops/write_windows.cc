@@ -80,7 +80,7 @@ void copy_box(Scope& s, ValueId v, std::int64_t channels, const Triple& box, con
   out.statements.emplace_back(nest.finish());
 }
 
-// Elements [0, in) of a line, moved by `by`: those that fall in [0, size), and the first place.
+// Of the elements [0, in) of a line, moved by `by`: the first one that falls in [0, size), and how many do.
 struct Overlap {
   std::int64_t first = 0, count = 0;
   Overlap(std::int64_t in, std::int64_t by, std::int64_t size)

@@ -35,7 +35,7 @@ class FormReader {
   std::vector<Literal> literals();
   // Reads a number below `size`. `what` names the counted thing in messages, for example "cell".
   std::uint32_t index(const char* what, std::size_t size);
-  // The same for a thing that is being defined: definitions are numbered in order.
+  // Reads the number of a thing that is being defined: definitions are numbered in order.
   void next_index(const char* what, std::size_t size);
   // Reads an item such as `%4 = add %1 %2 at first last`.
   PassItem item();

@@ -257,7 +257,7 @@ class Retiming {
   std::map<ValueId, ClockId> original_clock_;
   std::map<ValueId, ValueId> late_;
   std::map<int, ValueId> active_;
-  // Memories_: the delay by one step after such a value.
+  // `delayed_`: at_offset(u, s), by u and s; `memories_`: the memory of such a value on the full clock K.
   std::map<std::pair<ValueId, int>, ValueId> delayed_, memories_;
 };
 

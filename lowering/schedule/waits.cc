@@ -27,7 +27,7 @@ Condition Waits::ends(const ScheduledUnit& unit) {
   return conditions_.both(conditions_.ticks(unit.clock), where_present(unit.plan.cut));
 }
 
-// The same at the next instant of the clock.
+// The equation `of` at the next instant of the clock.
 Node Waits::after(ClockId clock, Node of) {
   const PortId p = crossings_.port(group);
   const Node beyond = crossings_.beyond(p);

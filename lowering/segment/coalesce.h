@@ -22,7 +22,7 @@ struct Coalesced {
   std::map<ValueId, ValueId> stored_in;  // by value: the memory in whose cell it is stored as the next value
 };
 
-// Also reads from the segment's memories which sweep updates them in place.
+// Finds such values. Uses the segment's memories, which say which sweep updates them in place.
 Coalesced coalesce(const SegmentFacts&, const Segment&, const Looks&);
 
 }  // namespace rml

@@ -37,7 +37,7 @@ struct Sweep {
 struct BatchOperand {
   ValueId value;
   bool held = false;                 // the value is the same at all instants of a segment
-  std::int64_t row = 0, column = 0;  // otherwise: strides in the array of the elements of all instants
+  std::int64_t row = 0, column = 0;  // if not held: strides in the array of the elements of all instants
 };
 
 // A product of all instants at once.

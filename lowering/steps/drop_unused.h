@@ -9,7 +9,8 @@ namespace rml {
 // become empty. Rows, cells, queues and faults stay unchanged.
 void drop_unused(steps::Program&);
 
-// The same for a block that only hands out outputs: other effects of a computation do not keep it alive.
+// Removes unused statements from a block that only hands out outputs. Other effects of a computation do not keep it
+// alive.
 void keep_outputs(const Core&, steps::Block&);
 
 }  // namespace rml

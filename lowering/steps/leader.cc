@@ -220,7 +220,7 @@ std::optional<LeadingCore> leading_core(const steps::Program& whole) {
 std::shared_ptr<const steps::Leader> make_leader(const steps::Program& whole, const LeadingCore& part,
                                                  steps::Program lowered) {
   if (!lowered.straight || lowered.core->outputs.size() != part.outputs.size()) return nullptr;
-  lowered.windows.clear();  // they belong to cells of the whole program
+  lowered.windows.clear();  // windows belong to cells of the whole program
   lowered.packs = {};
   find_lead(lowered);
   const Promptness prompt(whole);

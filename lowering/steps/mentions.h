@@ -31,7 +31,7 @@ void each_statement(Block& block, const F& f) {
 
 // By ValueId: the number of operands, stores, copies, tests and conditions of queues that name it.
 std::vector<std::uint32_t> count_mentions(const steps::Program&);
-// The same for the statements of one block.
+// The number of mentions of each value in one block.
 std::map<ValueId, std::uint32_t> count_mentions(const Core&, const steps::Block&);
 
 }  // namespace rml

@@ -27,7 +27,7 @@ struct Loop {
   std::vector<std::size_t> roots = {};  // by member: its node, which is stored or combined
   std::vector<IrValue> to = {};         // by member
   std::vector<Strides> views = {};      // views of the members, then views of the leaves
-  std::vector<Access> access = {};      // in the same order
+  std::vector<Access> access = {};      // alias information of the members, then of the leaves
   bool unrolled = false;
   bool in_place = false;  // results may share memory with a leaf, element by element
 };

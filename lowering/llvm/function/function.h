@@ -101,7 +101,7 @@ class Function {
 
   // ---- control Returns `result` here, or the code of a fault through the common exit.
   void finish(const std::function<void()>& before_return = {}, int result = 0);
-  void end_frame(const std::function<void()>& before_return = {}, int result = 0);  // the same for this frame only
+  void end_frame(const std::function<void()>& before_return = {}, int result = 0);  // returns from this frame only
   void check(IrValue bad, int kind, std::uint32_t site, IrValue value = nullptr, IrValue bound = nullptr);
   void check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, IrValue bound);
   void leave_with(IrValue code);  // the code of a fault that was raised elsewhere
@@ -115,7 +115,7 @@ class Function {
   void loop(const Rounds&, IrValue extent, const std::function<void(IrValue)>& body);
   llvm::MDNode* independent = nullptr;      // the group of accesses of the loops that are being written
   std::vector<llvm::Metadata*> about_loop;  // further properties of the next loop that is closed
-  llvm::MDNode* not_unrolled();             // such a property
+  llvm::MDNode* not_unrolled();             // the property that a loop is not unrolled
 
   // ---- storage
   llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);  // in the current function
@@ -145,7 +145,7 @@ class Function {
   const Value& info(ValueId v) const { return module.core[v]; }
   bool small(const Shape& shape) const { return elements(shape) <= module.target.unrolled_elements; }
   bool small(ValueId v) const { return small(info(v).shape); }
-  std::int64_t lanes(DType dtype) const { return module.target.lanes(dtype); }  // 1: the target has no vectors
+  std::int64_t lanes(DType dtype) const { return module.target.lanes(dtype); }  // 1: no vectors
   IrValue scalar(ValueId);
   IrValue element(ValueId, IrValue index, Access = {});
   IrValue address(ValueId);  // address of the value's elements, for reading

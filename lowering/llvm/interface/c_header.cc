@@ -34,7 +34,7 @@ struct Header {
                      const codegen::StateStruct&) const;
 };
 
-// NODE_advance, and macros that read its outputs.
+// NODE_advance, and the functions that read its outputs from the state.
 std::string Header::advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
                             const codegen::StateStruct& state) const {
   std::string text =

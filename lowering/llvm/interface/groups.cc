@@ -157,7 +157,7 @@ llvm::Function* Groups::emit_lane() const {
   for (unsigned k = 0; k < ports.size(); ++k) {
     auto* own =
         f.variable(llvm::ArrayType::get(type(ports[k]), static_cast<std::uint64_t>(ports[k].elements)), ports[k].name);
-    transfer(k, own, true);  // also for outputs: an absent output keeps its memory
+    transfer(k, own, true);  // outputs are copied in too: an absent output keeps its memory
     const bool by_value = ports[k].of_input() && !step->getArg(k + 1)->getType()->isPointerTy();
     arguments.push_back(by_value ? static_cast<IrValue>(ir.CreateLoad(type(ports[k]), own)) : own);
   }

@@ -37,7 +37,7 @@ namespace {
 
 struct StepInterface {
   Emission& module;
-  const bool table = false;  // functions of a program, whose header counts cycles, not of a library
+  const bool table = false;  // true: for the table of a program, whose header counts cycles; false: for a library
   const bool faults = can_fault(module.program);
   const bool counts = faults || table;
   const bool header = counts || draws(module.program);
@@ -360,7 +360,7 @@ llvm::Function* StepInterface::emit_run_of_rows(llvm::Function* push, llvm::Func
 StateStruct emit_step_interface(Emission& module) {
   StepInterface interface{module};
   if (!interface.header) module.layout.bias = module.layout.header_bytes;
-  const std::vector<std::uint64_t> slots = std::exchange(module.layout.slots, {});  // they follow NODE_state
+  const std::vector<std::uint64_t> slots = std::exchange(module.layout.slots, {});  // parameter slots follow NODE_state
   interface.emit_init("_init", false);
   interface.emit_init("_reset", true);
   if (draws(module.program)) interface.emit_seed();

@@ -134,7 +134,7 @@ IrValue StepMany::together(IrValue first) const {
   std::vector<IrValue> arguments = {group, ir.getInt64(of.in.lanes)};
   for (std::size_t port = 0; port < of.ports.size(); ++port) {
     const InterfaceParameter& p = of.ports[port];
-    if (p.elements == 1) {  // they are adjacent
+    if (p.elements == 1) {  // the states' elements are adjacent
       arguments.push_back(row(port, first));
       continue;
     }

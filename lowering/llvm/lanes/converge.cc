@@ -159,7 +159,7 @@ void Branch::choose(llvm::Value* condition, llvm::BasicBlock* end, llvm::ArrayRe
     phi.addIncoming(choices.back(), end);
   }
   ir.CreateBr(meet_);
-  if (meet_->getSinglePredecessor() != nullptr) {  // otherwise an outer side may be skipped
+  if (meet_->getSinglePredecessor() != nullptr) {  // otherwise an outer side might be skipped
     for (llvm::PHINode& phi : meet_->phis()) varying_.forget(phi);
     llvm::FoldSingleEntryPHINodes(meet_);
   }

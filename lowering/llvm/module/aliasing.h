@@ -76,7 +76,7 @@ class Aliasing {
   struct Computed {
     const steps::Block* block;
     std::size_t at;
-    bool in_place;  // it shares memory with an operand
+    bool in_place;  // the value shares memory with an operand
   };
   struct Region {
     std::size_t position, loop_begin = SIZE_MAX;

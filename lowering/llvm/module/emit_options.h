@@ -18,7 +18,7 @@ struct EmitOptions {
   bool with_run = false;     // rml_program::run
   bool with_c_interface = false;
   bool with_lanes = false;  // NODE_group_step in the C interface
-  // Rml_program::apart: the cells may be apart from the state; only if the program keeps nothing but cells.
+  // `rml_program::apart`: the cells may be apart from the state; only if the program keeps nothing but cells.
   bool cells_apart = false;
   bool externals_apart = false;  // external functions are called as external_symbol(name)
   std::string program_name;      // prefix of the symbols; the node's name

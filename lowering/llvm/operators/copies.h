@@ -1,4 +1,4 @@
-// Copies between views of dense tensors.
+// Emits copies between views of dense tensors.
 #pragma once
 
 #include "lowering/llvm/function/function.h"

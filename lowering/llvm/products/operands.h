@@ -1,4 +1,4 @@
-// Operands of products.
+// Finds the addresses and strides of a product's operands.
 #pragma once
 
 #include "lowering/llvm/products/product.h"

@@ -1,4 +1,4 @@
-// Products of a matrix that rarely changes and has a pack.
+// Emits products of a matrix that rarely changes and has a pack, a copy in the order in which products read it.
 #pragma once
 
 #include <functional>

@@ -18,7 +18,7 @@ struct Panel {  // some columns of B: element (k, j) is at k * inner_stride + (c
   IrValue column_of_c = nullptr;        // the column in C, if it is not `column`
 };
 
-// Further terms of the same sums.
+// Further products whose terms are added to the same sums.
 using Terms = std::vector<std::pair<const Product*, Panel>>;
 
 // Computes the sums of `height` rows from `row` on, over the panel's columns.
@@ -28,7 +28,7 @@ void emit_tile(Function&, const Product&, const Panel&, IrValue row, std::int64_
 // Calls body(first, size) for the tiles of an extent; the last one may be smaller.
 void each_tile(Function&, const Rounds&, std::int64_t extent, std::int64_t size,
                const std::function<void(IrValue, std::int64_t)>& body);
-// The same for the rows of C.
+// Calls body(first, size) for the tiles of the rows of C.
 void each_row_tile(Function&, const Product&, std::int64_t size,
                    const std::function<void(IrValue, std::int64_t)>& body);
 

@@ -1,4 +1,4 @@
-// The rml_flow table.
+// Emits the rml_flow table, which says which units put elements into queues and which take them.
 #pragma once
 
 #include "lowering/llvm/module/emission.h"

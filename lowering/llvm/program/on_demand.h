@@ -1,4 +1,4 @@
-// Emits programs that run on demand.
+// Emits programs that run on demand, whose equations the runtime evaluates.
 #pragma once
 
 #include "lowering/llvm/module/emission.h"

@@ -52,7 +52,7 @@ struct Origin {
 
 std::vector<Origin> origins_on_demand(const steps::OnDemand& demand) {
   std::vector<Origin> all;
-  for (std::size_t k = 0; k < demand.origins.size(); ++k)  // they are the first rows
+  for (std::size_t k = 0; k < demand.origins.size(); ++k)  // origins are the first rows
     if (demand.origins[k].looks_back) all.push_back({demand.origins[k].value, k, UINT32_MAX});
   return all;
 }

@@ -17,7 +17,7 @@ struct UnitFunctions {
 };
 UnitFunctions emit_unit(Emission&, std::uint32_t unit);
 
-// Includes statements in branches.
+// Calls f for every cell that a statement names, including statements in branches.
 void for_each_cell(const steps::Block&, const std::function<void(CellId)>&);
 
 }  // namespace rml::codegen

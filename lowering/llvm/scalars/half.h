@@ -1,4 +1,4 @@
-// Conversions of the 16-bit floats.
+// Emits conversions of the 16-bit floats.
 #pragma once
 
 #include "lowering/llvm/module/ir_types.h"

@@ -1,4 +1,4 @@
-// Convolutions and their gradients as correlations.
+// Emits convolutions and their gradients as correlations.
 #pragma once
 
 #include "lowering/llvm/windows/pool_code.h"

@@ -1,4 +1,4 @@
-// Pools and their gradients.
+// Emits pools and their gradients.
 #pragma once
 
 #include "lowering/llvm/function/function.h"

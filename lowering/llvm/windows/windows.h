@@ -1,4 +1,4 @@
-// Convolutions, pools and their gradients as generated code.
+// Emits convolutions, pools and their gradients as generated code, where there is a generator for them.
 #pragma once
 
 #include "lowering/llvm/function/function.h"
