@@ -1,4 +1,4 @@
-// Loads the library, finds the functions in its table by number, and converts tensors (onnx_runtime.h).
+// Loads the library, finds the functions in its table by number, and runs models (onnx_runtime.h).
 #include "driver/models/onnx_runtime.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// Makes segments from the schedule's plan, and verifies them after any pass.
+// Makes segments from the schedule's plan, and applies a pass to all of them.
 #include <algorithm>
 #include <set>
 

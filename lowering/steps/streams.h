@@ -1,4 +1,4 @@
-// Which values pass from one unit of a schedule to another, and to the rows.
+// Finds the values that one unit of a schedule hands to another, or to the rows.
 #pragma once
 
 #include <vector>
