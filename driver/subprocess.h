@@ -9,8 +9,8 @@ namespace rml {
 
 struct Finished {
   int status = 0;      // exit status, or 128 + the signal that killed the program
-  std::string errors;  // the bytes it wrote to stderr
-  std::string output;  // the bytes it wrote to stdout
+  std::string errors;  // the bytes that the program wrote to stderr
+  std::string output;  // the bytes that the program wrote to stdout
 };
 
 // The folders of PATH with absolute names. Others are skipped, because a user who names `cc` does not mean a file in

@@ -38,7 +38,7 @@ struct ExpectedMessage {
 };
 
 struct Marker {
-  std::uint32_t line = 0;            // number of the source line that it points into, from 1
+  std::uint32_t line = 0;            // number of the source line that the message points into, from 1
   std::uint32_t begin = 0, end = 0;  // columns, from 1, end exclusive
   std::optional<Code> code;
 };

@@ -128,7 +128,7 @@ class Attachment {
   // The place of a section of the object. Addresses are 0 for sections that are not loaded.
   struct Place {
     std::uint64_t offset, address;
-    std::uint16_t index;  // index of its header in the program
+    std::uint16_t index;  // index of the section's header in the program
   };
   struct Segment {
     std::uint64_t offset = 0, address = 0, size = 0;
@@ -216,7 +216,7 @@ class Attachment {
       attached_.sealed = segment.address;
       attached_.moved = extend(8, 8 * (symbols_.size() + count_addresses())) + base;
       moved_at_ = attached_.moved - base;
-      extend(machine_.page, 0);  // so that nothing else becomes read-only with it
+      extend(machine_.page, 0);  // nothing else on these pages becomes read-only
       attached_.bytes = end() - segment.offset;
     } else {
       const auto undefined = [](const Elf64_Sym& s) { return s.st_shndx == SHN_UNDEF; };

@@ -12,7 +12,7 @@
 namespace rml {
 namespace {
 
-// Sizes in points. Of a page of 1,600 × 1,000 pixels 1,200 × 750 are used; Graphviz takes inches of 72 points.
+// Sizes in points: a page of 1,600 × 1,000 pixels has 1,200 × 750 points. Graphviz takes inches of 72 points.
 constexpr const char* page_inches = "16.66,10.41";
 constexpr double letter_points = 11, least_letter_points = 6.75;
 constexpr std::size_t longest_label = 34, most_labels = 2;
@@ -72,9 +72,9 @@ std::string shortened_lines(const std::string& text) {
 }
 
 struct Place {
-  InstanceId frame;                  // the instance in which it is drawn
+  InstanceId frame;                  // the instance in which the place is drawn
   std::size_t box = 0;               // its first box; for an equation, its own
-  InstanceId closed = InstanceId();  // the instance for which it stands
+  InstanceId closed = InstanceId();  // the collapsed instance that the place stands for
   bool grouped = false;              // together with others of the same clock
   std::size_t holds = 0, states = 0;
 };

@@ -56,8 +56,9 @@ std::size_t behind_index(std::string_view text, std::size_t at) {
 
 struct Word {
   std::size_t count = 0;
-  std::size_t writes = 0;                         // declarations and assignments: `T x[3];`, `x = …` or `x[i] += …`
-  std::size_t declared = std::string_view::npos;  // the blank before its first occurrence followed by ` =` or `[`
+  std::size_t writes = 0;  // declarations and assignments: `T x[3];`, `x = …` or `x[i] += …`
+  // The blank before the word's first occurrence followed by ` =` or `[`.
+  std::size_t declared = std::string_view::npos;
 };
 using Words = std::map<std::string_view, Word>;
 

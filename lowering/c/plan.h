@@ -30,9 +30,9 @@ struct Reference {
   bool reads = false, writes = false;
   bool alone = false;      // not within the loops of a nest
   bool stores = false;     // writes the whole buffer, by a store or a copy
-  std::size_t rounds = 0;  // number of rounds around it
+  std::size_t rounds = 0;  // number of rounds around the statement
   std::size_t position = 0;
-  loops::BufferId copied_from = {}, copied_to = {};  // if it is a copy
+  loops::BufferId copied_from = {}, copied_to = {};  // if the statement is a copy
 };
 
 struct Fate {

@@ -191,7 +191,7 @@ void Scope::declare(Place at) {
       code.line(type + " " + name + "[" + std::to_string(std::max<std::int64_t>(count_of(buffer.shape), 1)) + "]" +
                 (file.steps.straight && !plan.of(b).conditional
                      ? ";"
-                     : " = {0};"));  // a memory may take it before it is computed
+                     : " = {0};"));  // a memory may take the value before it is computed
     const bool named = buffer.shape.empty() || (plan.is_read(b) && count_of(buffer.shape) > 0);
     if (!named) code.line("(void)" + name + ";");
   }

@@ -62,7 +62,7 @@ class Builder {
     }
   }
 
-  // True if its only use comes later in the order; within a zero-delay cycle no use does.
+  // True if the only use of the value comes later in the order; within a zero-delay cycle no use does.
   bool part_of_one(ValueId v) const {
     std::size_t users = 0;
     for (const ValueId u : uses_.of(v)) {

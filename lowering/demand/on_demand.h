@@ -20,7 +20,7 @@ struct DemandBody {
   ValueId value;                  // an operator's result, or a call
   std::vector<ValueId> operands;  // the inputs of the body, in order
   std::vector<ValueId> results;   // the outputs of the body, in order
-  bool effect = false;            // it may have effects besides its results
+  bool effect = false;            // computing the body may have effects besides its results
   std::shared_ptr<const Core> core;
   std::shared_ptr<Program> steps;  // set by lower_bodies
 };

@@ -160,7 +160,7 @@ void write_place_of_extremum(Scope& s, ValueId v, Block& to) {
 
 namespace {
 
-// True if its elements are elements of a value in memory.
+// True if the elements of v are elements of a value in memory.
 bool only_moves(const Scope& s, ValueId v) {
   if (!s.in_loops(v)) return true;
   return is_view(s.core, v) && only_moves(s, apply_of(s.core, v)->operands[0]);

@@ -122,7 +122,7 @@ class Partition {
   ValueId leader(ValueId v) const {
     if (const auto* result = std::get_if<core::Result>(&core_[v].rhs)) v = result->call;
     if (is_read_where_it_lies(v)) v = only_user(v);
-    if (components_.of[v.index] == Components::none) return v;  // no use needs it
+    if (components_.of[v.index] == Components::none) return v;  // no use needs the value
     const Component& c = components_.list[components_.of[v.index]];
     return c.cyclic && !can_be_cut(c) ? c.values[0] : v;
   }

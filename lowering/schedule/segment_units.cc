@@ -83,8 +83,8 @@ std::optional<std::uint32_t> SegmentUnits::host_of(const Component& c, const Seg
   return alike != latest_.end() && suits(alike->second) ? std::optional(alike->second) : std::nullopt;
 }
 
-// By sweep of the plan: the sweep of the unit to which it is appended, or a new one after the last. The leading sweep
-// stays the leading one.
+// For each sweep of the plan: the sweep of the unit to which it is appended, or a new one after the last. The leading
+// sweep stays the leading one.
 std::optional<SegmentUnits::Sweeps> SegmentUnits::sweeps_in(std::uint32_t unit, const SegmentPlan& plan) const {
   const std::vector<PassPlan>& there = out_.units[unit].plan.passes;
   Sweeps found;

@@ -99,7 +99,7 @@ class Sharing {
   bool plan(const Rings::key_type& end, std::set<std::uint32_t>& mixed) {
     const Ring& looking = cuts_.at(end);
     const std::uint32_t c = now(looking[0]);
-    if (!mixed.insert(c).second) return false;  // another ring is part of it as well
+    if (!mixed.insert(c).second) return false;  // the component is part of another ring as well
     const bool by_need = std::ranges::any_of(looking, [&](ValueId first) { return plans_.at(first).plan->by_need; });
     if (by_need && !closes(c, looking, end.first)) return false;
     auto plan = plan_under(graph_, shared_.components, c, {end.first, {}, by_need});

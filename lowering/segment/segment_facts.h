@@ -35,17 +35,17 @@ class SegmentFacts {
   // Members and operands of the unit with their places, in the order of their ids.
   const std::map<ValueId, std::vector<Place>>& places() const { return places_; }
   const std::vector<Place>& places(ValueId v) const { return places_.at(v); }
-  // True if some instant of some segment needs it, and it is not a constant.
+  // True if some instant of some segment needs the value, and it is not a constant.
   bool is_here(ValueId v) const { return places_.contains(v); }
-  // The value must be here (is_here).
+  // True if no other sweep computes the value. The value must be here (is_here).
   bool only_in(ValueId v, std::size_t sweep) const;
   bool computed_in(ValueId v, std::size_t sweep) const;
-  // The unit computes it.
+  // True if the unit computes the value.
   bool is_member(ValueId v) const { return schedule_.unit_of[v.index] == segment_.unit; }
-  // The instants at which it is known after that sweep.
+  // The instants at which the value is known after that sweep.
   std::uint8_t known_until(ValueId v, std::size_t sweep) const;
   std::uint8_t known_at_end(ValueId v) const { return known_until(v, SIZE_MAX); }
-  // True if sweeps compute it at most at the last instant of a segment.
+  // True if sweeps compute the value at most at the last instant of a segment.
   bool computed_last_only(ValueId v) const { return (known_at_end(v) & (first_instant | interior_instant)) == 0; }
   // True for a fby whose next value is known, at each instant, after the leading sweep.
   bool moves_in_leading(ValueId fby) const;
@@ -63,7 +63,7 @@ class SegmentFacts {
   bool holds_last_only(const Literal&) const;
   bool present_last_only(ValueId) const;
   bool absent_first(ValueId) const;
-  // True if a segment has one element of it, at its first or its last instant.
+  // True if a segment has one element of the value, at its first or its last instant.
   bool present_once(ValueId v) const { return present_first_only(v) || present_last_only(v); }
 
   // ---- values that stay the same during a segment
@@ -72,16 +72,16 @@ class SegmentFacts {
   //   v = if true fby end then x else 0 fby v
   // Invalid if there is none.
   ValueId holder(ValueId v) const;
-  // True if it is the same at all instants of a segment, and is kept somewhere throughout the segment.
+  // True if the value is the same at all instants of a segment, and is kept somewhere throughout the segment.
   bool is_held(ValueId v) const;
   // True for a memory that changes only from segment to segment: its next value is known, and stored, at the end of a
   // segment.
   bool stands_still(ValueId) const;
-  // True if sweeps find the value without extra storage.
+  // True if sweeps find the value without storage of its own.
   bool costs_nothing(ValueId v) const;
-  // Bytes of one element of its stream.
+  // Bytes of one element of the value's stream.
   std::int64_t bytes(ValueId v) const;
-  // True if the unit keeps it from its first instant on, rather than from the end of its first segment.
+  // True if the unit keeps the value from its first instant on, rather than from the end of its first segment.
   bool is_parameter(ValueId v) const;
 
   // ---- readers outside the unit
@@ -89,7 +89,7 @@ class SegmentFacts {
   bool settled(ValueId v) const { return streams_.settled[v.index]; }
   bool handed_out(ValueId v) const { return streams_.handed_out[v.index]; }
   bool checked(ValueId v) const { return streams_.checked[v.index]; }
-  // True if other units, rows or assertions read it, or values that wait for its clock.
+  // True if other units, rows or assertions read the value, or values that wait for its clock.
   bool looked_at(ValueId v) const;
 
   // The conditions under which a post is read, as known in a sweep: for each guard its conditions, outermost first.

@@ -110,7 +110,7 @@ class Sinking {
         i.classes &= needed[i.value];
   }
 
-  // True if only its users are affected by when it is computed.
+  // True if the time at which v is computed affects only its users.
   bool movable(ValueId v, std::size_t from) const {
     if (core_[v].dtype == DType::boolean || !facts_.only_in(v, from) || facts_.handed_out(v) || facts_.checked(v) ||
         segment_.products.contains(v))
@@ -120,7 +120,7 @@ class Sinking {
     return only_computes(core_, v);
   }
 
-  // True if its operands, unless they are kept anyway, are no larger than the value; scalars do not count.
+  // True if v's operands, unless they are kept anyway, are no larger than v; scalars do not count.
   bool keeps_less(ValueId v) const {
     std::int64_t more = 0;
     std::set<ValueId> seen;

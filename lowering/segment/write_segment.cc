@@ -306,7 +306,7 @@ class SegmentWriter {
       return steps::SegmentMatrix{o.held ? ArrayId() : arrays_.at(o.value), o.held ? o.value : ValueId(), o.row,
                                   o.column};
     };
-    if (!segment_.homes.contains(v)) return;  // no sweep reads it
+    if (!segment_.homes.contains(v)) return;  // no sweep reads the value
     steps::SegmentProduct s{v, matrix(b.a), matrix(b.b), b.m, b.inner, b.n, {}, {}, {}};
     if (b.sum)
       s.sum = homes_.at(v);

@@ -55,7 +55,7 @@ class Updates {
   struct Update {
     std::size_t pass;
     Block* block;
-    std::size_t store;  // index of the statement in its block
+    std::size_t store;  // index of the store in its block
     CellId cell;
   };
 

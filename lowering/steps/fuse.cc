@@ -46,7 +46,7 @@ class Fusion {
     return axes[axes.size() - 2] == axes.size() - 1;
   }
 
-  // True if its loops read all operands through index arithmetic.
+  // True if the loops of v read all operands through index arithmetic.
   bool evaluates(ValueId v) const {
     const auto* a = apply_of(core_, v);
     if (a == nullptr) return false;

@@ -32,7 +32,7 @@ std::optional<IndexMap> operand_map(const Core&, ValueId v, std::size_t operand,
 bool is_pointwise(const Core&, ValueId);
 // True if the operator is pointwise and only rearranges elements of its operand.
 bool is_view(const Core&, ValueId);
-// True if the value is stored inside its first operand, if that is large, instead of being copied.
+// True if the value is stored inside its first operand, if that operand is large, instead of being copied.
 bool is_part(const Core&, ValueId);
 // True if each element of the operand is read at most once.
 bool reads_once(const Core&, ValueId v, std::size_t operand);

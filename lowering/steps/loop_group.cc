@@ -144,7 +144,7 @@ class Grouping {
   // An update that is being moved down.
   struct Moving {
     ValueId value;
-    std::set<CellId> cells;  // the cells that it reads
+    std::set<CellId> cells;  // the cells that the update reads
     bool fails;
     ValueId indices;
   };

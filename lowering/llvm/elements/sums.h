@@ -10,8 +10,8 @@ namespace rml::codegen {
 
 struct Sum {
   ValueId value;
-  std::size_t member;       // index in the members of its loop
-  std::int64_t run, lanes;  // elements of a run, and the number of lanes that it is spread over
+  std::size_t member;       // index of the sum in the members of its loop
+  std::int64_t run, lanes;  // elements of a run, and the number of lanes that the run is spread over
   std::vector<IrValue> parts = {};
   // For an extremum whose lanes hold numbers only, NaN excluded: a second element for each lane, which is the first NaN
   // of the lane, or else its last number.

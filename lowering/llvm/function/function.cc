@@ -385,7 +385,7 @@ void Function::define_at(ValueId v, IrValue address) {
   if (s.pointer) {
     ir.CreateStore(address, s.storage);
   } else if (info(v).dtype == DType::boolean && info(v).shape.empty()) {
-    define(v, load(DType::boolean, address));  // a copy of bytes would hide from LLVM that it is 0 or 1
+    define(v, load(DType::boolean, address));  // a copy of bytes would hide from LLVM that the Boolean is 0 or 1
   } else {
     copy_bytes(s.storage, address, info(v).dtype, info(v).shape);
   }
@@ -414,7 +414,7 @@ IrValue Function::result(ValueId v) {
     const Lifetime lifetime = aliasing == nullptr ? Lifetime{} : aliasing->lifetime(v);
     if (frame.function == whole.function) {
       home = scratch(info(v).dtype, info(v).shape, "buffer", lifetime);
-    } else {  // all parts must find it
+    } else {  // other parts must find the buffer
       ir.SetCurrentDebugLocation({});
       IrValue here = std::exchange(state, whole.state);
       home = scratch(bytes(info(v).dtype, info(v).shape), lifetime);

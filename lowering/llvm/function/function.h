@@ -26,7 +26,7 @@ namespace rml::codegen {
 struct PortPlaces {
   struct Input {
     IrValue scalar = nullptr;   // passed by value, or
-    IrValue address = nullptr;  // address of its elements; if both are null, it is popped from its queue
+    IrValue address = nullptr;  // address of its elements; if both are null, the element is popped from its queue
     IrValue present = nullptr;  // i1; if the clock is not base
   };
   struct Output {
@@ -106,7 +106,7 @@ class Function {
   void check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, IrValue bound);
   void leave_with(IrValue code);  // the code of a fault that was raised elsewhere
   void leave_unless_zero(IrValue code);
-  void fail_memory(IrValue bytes_refused);  // raises a fault unless it is 0
+  void fail_memory(IrValue bytes_refused);  // raises a fault unless the argument is 0
   void when(IrValue condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
   llvm::BasicBlock* new_block(const llvm::Twine& name);
   // Calls body(index) for 0 … extent - 1. The index has index_type, unless extent is an i64 instruction.

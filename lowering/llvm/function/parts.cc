@@ -38,7 +38,7 @@ Foreign foreign_values(const std::vector<llvm::Function*>& parts) {
   return all;
 }
 
-// The offset of an address in the state, if it is constant.
+// The offset of an address in the state, if the offset is constant.
 std::optional<std::int64_t> distance(const llvm::Value* address, const llvm::Value* state,
                                      const llvm::DataLayout& layout) {
   llvm::APInt offset(layout.getIndexSizeInBits(0), 0);

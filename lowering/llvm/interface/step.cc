@@ -435,7 +435,7 @@ std::vector<Piece> pieces_of_record(const Emission& module) {
 void emit_together(Emission& module, ProgramFunctions& functions) {
   const StateLayout outside = module.layout;
   const std::uint64_t kept = outside.header_bytes + std::exchange(module.layout.apart, 0);
-  module.layout.slots.clear();  // the host ensures that they are not read
+  module.layout.slots.clear();  // the host ensures that slots are not read
   StepInterface interface{module, true};
   for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
   llvm::Function* const step = interface.emit_body(".instance", false);

@@ -289,7 +289,7 @@ void Widening::check(llvm::CallInst& call) {
 }
 
 void Widening::widen(llvm::Instruction& i) {
-  if (llvm::isa<llvm::GetElementPtrInst>(i)) return;  // computed where it is used
+  if (llvm::isa<llvm::GetElementPtrInst>(i)) return;  // an address is computed where it is used
   if (lanes::is_check(i)) return check(llvm::cast<llvm::CallInst>(i));
   if (auto* stored = llvm::dyn_cast<llvm::StoreInst>(&i)) return store(*stored);
   if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&i);

@@ -48,7 +48,7 @@ void Aliasing::compute(Region& region, ValueId v, const steps::Block& block) con
   region.defined[v.index] = region.position;
   if (const auto* result = std::get_if<core::Result>(&value.rhs))
     if (const auto at = region.defined.find(result->call.index); at != region.defined.end())
-      region.defined[v.index] = at->second;  // defined by its call
+      region.defined[v.index] = at->second;  // the call has defined its results
 }
 
 void Aliasing::walk(Region& region, const steps::Block& block) const {

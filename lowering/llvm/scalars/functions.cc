@@ -195,7 +195,7 @@ class Expansion {
   std::int64_t magic_bits() const {
     return wide_ ? std::bit_cast<std::int64_t>(magic_) : std::bit_cast<std::int32_t>(static_cast<float>(magic_));
   }
-  // v with so few bits that an exponent times it is exact.
+  // v with so few bits that the product of an exponent and the result is exact.
   double upper(double v) const {
     const int kept = wide_ ? 40 : 14;
     int exponent = 0;

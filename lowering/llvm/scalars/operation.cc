@@ -12,7 +12,7 @@ namespace rml::codegen {
 
 namespace {
 
-// True if functions.h computes it inline, rather than the C library's function.
+// True if functions.h computes the operator inline, instead of calling the C library's function.
 bool is_written_out(const Function& f, const OperatorInfo& op, DType dtype) {
   const bool function = op.effort == Effort::elementary || op.effort == Effort::circular;
   return function && !f.module.numeric.calls_libm && is_real(dtype);

@@ -111,7 +111,7 @@ void emit(Function& f, const steps::LoadInput& s) {
 
 void emit(Function& f, const steps::StoreOutput& s) {
   auto& ir = f.ir;
-  if (f.ports.outputs[s.output].address == nullptr) return;  // a cell holds it
+  if (f.ports.outputs[s.output].address == nullptr) return;  // a cell holds the output
   begin_statement(f, s.value);
   f.prepare(s.value);
   const PortPlaces::Output& output = f.ports.outputs[s.output];

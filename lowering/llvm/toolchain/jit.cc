@@ -105,7 +105,7 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State
                  .setProcessSymbolsJITDylibSetup(nothing_of_the_process)
                  .create();
   if (!jit) return jit.takeError();
-  // lookup returns the error for a missing symbol, so it is not printed as well.
+  // lookup returns the error for a missing symbol, so the error is not printed as well.
   (*jit)->getExecutionSession().setErrorReporter([](llvm::Error e) { llvm::consumeError(std::move(e)); });
   write_perf_map(**jit);
   if (unoptimized) show_to_debuggers(**jit);

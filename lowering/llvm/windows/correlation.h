@@ -88,14 +88,14 @@ class CorrelationCode : WindowCode {
   IrValue source_row(IrValue row);
   Sums sums(llvm::Type* type, std::int64_t count);
 
-  Correlation c_;          // as it is computed
+  Correlation c_;          // the correlation in the form that is computed
   Triple every_{1, 1, 1};  // only every so many elements of the source are read
   IrValue source_, filter_, result_;
   const Tensor* constant_;
   bool along_channels_ = false, flat_ = false;         // flat: rows are cut from the image as one row
   std::int64_t width_ = 1, vectors_ = 1, height_ = 1;  // size of a tile: lanes or columns, vectors, output channels
   std::int64_t tile_rows_ = 1;
-  Triple image_{};  // extents of an image as it is read
+  Triple image_{};  // extents of the part of an image that tiles read
 };
 
 }  // namespace rml::codegen
