@@ -126,7 +126,7 @@ class TraceOutput {
 
   const std::vector<rt::Endpoint>& endpoints() const { return endpoints_; }
 
-  // Uses text cells for outputs if inputs are texts.
+  // Finds the cells that are texts, in the inputs and in the shown rows.
   void use_texts(std::vector<rt::Endpoint>& from, const rt::Row& inputs) {
     const rt::Row shown(table_.rows().data(), static_cast<std::uint32_t>(table_.rows().size()));
     texts_.emplace(request_.reading, inputs, shown);

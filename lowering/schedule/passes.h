@@ -37,8 +37,8 @@ struct ScheduleFacts {
 // `c fby post y` equals y except at the first instant, where it is c, so it needs no lookahead.
 Core undo_delays(Core);
 
-// Gives constants an equation where a stream is needed: outputs that are constant and posts of constants become `c fby
-// c`. An assert on a constant condition gets `c and c`.
+// Adds equations for outputs and asserts on values that no unit computes. Constant outputs and posts of constants
+// become `c fby c`; an assert on a constant or an input gets `c and c`.
 Core give_constants_streams(Core);
 
 // The last note of an E0701 that has no better advice. If a fix is known, the note says the fix, and the program is

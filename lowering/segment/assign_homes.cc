@@ -11,8 +11,9 @@ namespace rml {
 
 namespace {
 
-// The sweep that can update a memory in its cell: no earlier sweep stores there, later sweeps know all they need, and
-// the cell holds the memory's value at the first instant.
+// The sweep that can update a memory in its cell. It is the only one after the leading sweep that replays the memory,
+// and runs forward. The leading sweep does not store to the cell, the memory's next value is known at all instants by
+// then, and the cell holds the memory's value at the first instant.
 std::optional<std::size_t> only_replay(const SegmentFacts& facts, const Segment& segment, ValueId v) {
   const auto& f = std::get<core::Fby>(facts.core()[v].rhs);
   if (!facts.is_here(f.next) || !(facts.core().is_const(f.init) || facts.is_parameter(v))) return std::nullopt;

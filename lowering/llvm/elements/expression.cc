@@ -101,8 +101,8 @@ Work work(const Function& f, const Expression& e, std::size_t written) {
     const OperatorInfo& op = operators()[std::get<core::Apply>(f.info(node.value).rhs).op];
     sum += cost_of(f.module.target.costs, op, dtype, static_cast<double>(f.lanes(dtype)));
   }
-  // Threads get whole vectors, unless every loop is split for tests. Loops that LLVM may fully unroll, and then sum in
-  // another order, are not split.
+  // A thread gets whole vectors. With work_of_thread 0, where every loop is split, it may get single elements. Loops
+  // that LLVM may fully unroll, and then sum in another order, are not split.
   const Target& target = f.module.target;
   const double never_unrolled = f.module.numeric.fast ? target.nest_unrolled_by_llvm : 0;
   return {written, sum, target.costs.work_of_thread > 0 ? target.elements_together : 1, never_unrolled};

@@ -68,7 +68,8 @@ std::vector<Touched> all_pieces(const StepInLanes& of) {
   return joined(std::move(found));
 }
 
-// True if the port must be copied in: outputs too, because an absent output keeps its memory.
+// True if the port must be copied in: inputs, and outputs that may be absent, because an absent output keeps its
+// memory.
 bool is_laid_in(const Emission& module, const InterfaceParameter& p) {
   return p.of_input() || module.core[module.core.outputs[p.port].value].clock != base_clock;
 }

@@ -14,7 +14,8 @@ namespace rml::codegen {
 
 namespace {
 
-// Only the offset of an address counts: the object itself is each lane's own.
+// True for an instruction whose result differs between lanes for a reason of its own: a load, except from a global
+// constant, and a call that accesses memory. Addresses differ by their offsets alone; the object is each lane's own.
 bool begins(const llvm::Instruction& i) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&i))
     return !llvm::isa<llvm::GlobalVariable>(llvm::getUnderlyingObject(load->getPointerOperand()));

@@ -22,7 +22,7 @@ Triple needed(const window::Windows& w) {
     const window::Axis& a = w.axis[k];
     n[k] = (a.out - 1) * a.stride + a.reach();
   }
-  // The last vectors end where another window would begin.
+  // The last vectors read up to the place where a further window would begin.
   const window::Axis& last = w.axis[2];
   n[2] = last.out * last.stride + (last.reach() - 1) / last.stride * last.stride;
   return n;
