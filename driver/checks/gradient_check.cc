@@ -175,8 +175,8 @@ class Check {
     return true;
   }
 
-  // If the run ends before an output is known, its adjoint is zero, or absent according to its clock. If no gradient
-  // needs an adjoint, any clock is accepted for it.
+  // If the run ends before an output is known, its adjoint is zero, or absent according to its clock. The adjoint of an
+  // output that no gradient needs is zero as well, on any clock.
   bool add_unknown(const GradientProgram& program, Chronogram& given) {
     const std::size_t adjoints = given.size() - programs_.float_outputs.size();
     const NewCell cell = [&](std::size_t input, std::size_t cycle, bool present) -> std::optional<Cell> {

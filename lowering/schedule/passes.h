@@ -99,8 +99,9 @@ Schedule look_back(Schedule);
 // products over all instants can be made of them (lowering/segment/batch_in_time.h).
 Schedule absorb(Schedule, const ScheduleFacts&);
 
-// Splits a forward unit that reads a segmented unit. Values that no row and no assertion depends on before the cut of
-// the segmented unit become a unit of their own, so that they can wait with the segment (lowering/segment/defer.h).
+// Splits a forward unit that reads a segmented unit. Values that are not connected to a row or an assertion before the
+// cut of the segmented unit become a unit of their own, so that they can wait with the segment
+// (lowering/segment/defer.h).
 Schedule split_units(Schedule, const ScheduleFacts&);
 
 // Removes units that have no values left.

@@ -8,7 +8,7 @@ namespace rml::codegen {
 bool reduces(const Value&);
 // How the operand's elements are combined. A mean combines by sum; end_reduction divides.
 Lowering reduction_of(const Value&);
-// The neutral element, which leaves the first element unchanged. `Type`: the register type of the dtype, or vectors of
+// The neutral element, which leaves the first element unchanged, in the register type of the dtype or as a vector of
 // it.
 llvm::Constant* neutral(Lowering reduction, DType, llvm::Type*);
 // The view through which an element of v's operand reaches its element of the result.

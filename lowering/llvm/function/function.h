@@ -145,7 +145,7 @@ class Function {
   const Value& info(ValueId v) const { return module.core[v]; }
   bool small(const Shape& shape) const { return elements(shape) <= module.target.unrolled_elements; }
   bool small(ValueId v) const { return small(info(v).shape); }
-  std::int64_t lanes(DType dtype) const { return module.target.lanes(dtype); }  // 1: no vectors
+  std::int64_t lanes(DType dtype) const { return module.target.lanes(dtype); }  // 1 without vectors
   IrValue scalar(ValueId);
   IrValue element(ValueId, IrValue index, Access = {});
   IrValue address(ValueId);  // address of the value's elements, for reading
