@@ -63,6 +63,7 @@ class StepsVerifier {
 
   void check_unit(const steps::Unit& unit) {
     unit_ = &unit;
+    marked_.reset();
     cut_.reset();
     facts_.reset();
     only_at_cut_.clear();
@@ -88,11 +89,12 @@ class StepsVerifier {
   void find_cut(const steps::Unit& unit) {
     std::vector<steps::SideCell> sides;
     const auto look = [&](const steps::Statement& s) {
-      if (const auto* mark = std::get_if<steps::MarkLast>(&s)) cut_ = stripped({mark->condition, mark->positive});
+      if (const auto* mark = std::get_if<steps::MarkLast>(&s)) marked_ = Literal{mark->condition, mark->positive};
       if (const auto* side = std::get_if<steps::SideCell>(&s)) sides.push_back(*side);
     };
     each_statement(unit.before, look);
     each_statement(unit.instant, look);
+    if (marked_) cut_ = stripped(*marked_);
     each_statement(unit.instant, [&](const steps::Statement& s) {
       const auto* store = std::get_if<steps::StoreCell>(&s);
       if (store == nullptr) return;
@@ -311,7 +313,7 @@ class StepsVerifier {
       return truth == (cut_->positive == ends);
     if (!thorough_) return true;
     if (!graph_) graph_.emplace(core_);
-    if (!facts_) facts_.emplace(*graph_, unit_->clock, *cut_, only_at_cut_);
+    if (!facts_) facts_.emplace(*graph_, unit_->clock, *marked_, only_at_cut_);
     const Truth known = facts_->truth(condition, instant_class_);
     return !is_known(known) || known == truth_of(truth);
   }
@@ -325,7 +327,8 @@ class StepsVerifier {
 
   // About the current unit.
   const steps::Unit* unit_ = nullptr;  // null: none
-  std::optional<Literal> cut_;
+  std::optional<Literal> marked_;      // the cut as the unit marks it: its clock says what else holds at the cut
+  std::optional<Literal> cut_;         // the cut without negations and samplings
   std::vector<Literal> only_at_cut_;
   std::map<ArrayId, std::vector<Literals>> stored_;  // paths on which an earlier sweep stored an element
   std::optional<DependenceGraph> graph_;             // dependences of the core
