@@ -109,7 +109,7 @@ void add_front_options(CLI::App* app, CommandLine& line) {
   list_option(app, "-D", options.definitions, "value of a constant")->type_name("NAME=VALUE");
   app->add_option_function<std::vector<std::string>>(
          "-I", [&](const std::vector<std::string>& list) { options.import_folders.assign(list.begin(), list.end()); },
-         "folder to search for imports; those of RMLC_PATH, parted by colons, come behind")
+         "folder to search for imports; the folders of RMLC_PATH (separated by colons) are searched afterwards")
       ->allow_extra_args(false)
       ->type_name("DIR");
   add_limits(app, line);

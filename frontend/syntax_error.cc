@@ -116,7 +116,7 @@ class Reporter {
     std::ranges::replace(module, '/', '.');
     Diagnostic& d = file ? say(span(found_), "a module has a name of its own only where it is imported by its name",
                                "names of what is imported as a file have none before them")
-                         : say(span(found_), "folders of a module are parted by `.`", "not by `/`");
+                         : say(span(found_), "folders of a module are separated by `.`", "not by `/`");
     if (is_module_name(module))
       d.fix(written, module, "write `import " + module + "`", true);
     else

@@ -187,7 +187,7 @@ class Evaluation {
     const std::string when = foresight.later ? "of later rows" : "of the same row";
     auto& d = session_.diagnostics.report(
         Code::E0904, prediction.span,
-        "the prediction `" + prediction.name + "` hangs on the truth `" + truth.name + "` " + when,
+        "the prediction `" + prediction.name + "` depends on the truth `" + truth.name + "` " + when,
         "it would be known only after the truth");
     // Only values that the user has named, each once.
     std::vector<ValueId> named;

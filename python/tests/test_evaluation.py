@@ -123,7 +123,7 @@ node draws() -> (guess: f64, y: f64)
 
 def test_predictions_that_know_too_much_are_refused() -> None:
     module = rmlc.compile("node main(x: f64, y: f64) -> (guess: f64)\n  guess = x + 0.1 * y;", name="early.rml")
-    with pytest.raises(rmlc.CompileError, match="hangs on the truth `y` of the same row") as caught:
+    with pytest.raises(rmlc.CompileError, match="depends on the truth `y` of the same row") as caught:
         module.evaluate(x=[1.0], y=[2.0], metrics="mae:guess:y")
     assert caught.value.diagnostics[0].code == "E0904"
     place = caught.value.diagnostics[0].place

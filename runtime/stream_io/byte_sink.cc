@@ -155,7 +155,7 @@ void ByteSink::write_out(const char* bytes, std::size_t count) {
   }
   while (count > 0) {
     if (pipe_ && !ready(fd_, POLLOUT, tick_ms)) {
-      if (grace_.over()) fail("interrupted, and nobody takes what is written");
+      if (grace_.over()) fail("interrupted, and no reader takes the output");
       continue;
     }
     const ssize_t written = ::write(fd_, bytes, count);
@@ -163,7 +163,7 @@ void ByteSink::write_out(const char* bytes, std::size_t count) {
       bytes += written;
       count -= static_cast<std::size_t>(written);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!ready(fd_, POLLOUT, tick_ms) && grace_.over()) fail("interrupted, and nobody takes what is written");
+      if (!ready(fd_, POLLOUT, tick_ms) && grace_.over()) fail("interrupted, and no reader takes the output");
     } else if (errno == EPIPE && is_standard_output(fd_)) {
       // A reader that has seen enough (`| head -1`) is no fault: nothing more is written, and the run ends.
       failed_ = true;

@@ -429,7 +429,7 @@ def test_peer_that_does_not_read(bench):
         running.settle()
         running.signal(signal.SIGTERM)
         status, _, err = running.end(30)
-    same((status, err), (1, "cannot write 'pipe': interrupted, and nobody takes what is written\n"))
+    same((status, err), (1, "cannot write 'pipe': interrupted, and no reader takes the output\n"))
 
 
 def test_signal_while_no_reader_has_come(bench):
@@ -444,7 +444,7 @@ def test_signal_while_no_reader_has_come(bench):
     running.process.stdin.flush()
     running.settle()
     running.signal(signal.SIGINT)
-    same(running.end(10), (1, "", "unix-listen://out: interrupted while nobody was connected; 0 rows were handed over, "
+    same(running.end(10), (1, "", "unix-listen://out: interrupted while no client was connected; 0 rows were handed over, "
                                   "what follows was not\n"))
 
 

@@ -125,7 +125,7 @@ class LineOutput final : public ByteOutput {
     if (!connection_ && rows_ == 0 && row_.empty() && only_header()) throw Interrupted{};
     const std::string why =
         connection_ ? "interrupted, and the peer did not take everything within " + seconds_text(address_.linger)
-                    : "interrupted while nobody was connected";
+                    : "interrupted while no client was connected";
     throw LostPeer(address_.name, why + also);
   }
 

@@ -197,7 +197,7 @@ class FolderLock {
 class Listening final : public Attempts {
  public:
   Listening(const Address& address, bool goes_on) : Attempts(address), goes_on_(goes_on) {
-    problem_ = "nobody connected";
+    problem_ = "no client connected";
     listen();
   }
   ~Listening() override { close(); }
@@ -326,7 +326,7 @@ class Pipe final : public Attempts {
     const int way = direction_ == Direction::in ? O_RDONLY : O_WRONLY;
     Descriptor pipe(::open(address_.path.c_str(), way | O_NONBLOCK | O_CLOEXEC));
     if (!pipe && errno == ENXIO) {
-      problem_ = "nobody reads the pipe";
+      problem_ = "no process reads the pipe";
       return false;
     }
     if (!pipe) fail("cannot open the pipe", errno);
