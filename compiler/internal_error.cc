@@ -16,7 +16,7 @@ Activity& activity() {
 
 CurrentPhase::CurrentPhase(const char* name) : outer_(activity().phase) { activity().phase = name; }
 CurrentPhase::~CurrentPhase() {
-  // While an exception flies the phase that failed stays noted for whoever catches it.
+  // While an exception flies the phase that failed stays recorded for the handler.
   if (std::uncaught_exceptions() == 0) activity().phase = outer_;
 }
 

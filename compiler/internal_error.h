@@ -1,7 +1,7 @@
 // What happens when the compiler itself is at fault.
 //
 // A broken invariant is an InternalError. Each thread notes what the compiler does in it, where even a handler of
-// signals can read it, so that whoever reports the fault can say in which phase and of which file it is.
+// signals can read it, so that a report can name the phase and the file.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Ports of a core as rmlrt.h describes them, for whoever reads or writes their streams without compiled code.
+// Ports of a core as rmlrt.h describes them, for code that reads or writes their streams without compiled code.
 #pragma once
 
 #include <deque>

@@ -60,7 +60,7 @@ std::vector<CutCondition> cut_conditions(const Core& core) {
   return cuts;
 }
 
-// libffi sets its memory for closures up when the first is asked for, and whoever asks meanwhile takes no lock.
+// libffi sets its memory for closures up when the first is asked for, and a concurrent request takes no lock.
 std::mutex& closures() {
   static std::mutex mutex;
   return mutex;

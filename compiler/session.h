@@ -83,9 +83,9 @@ struct Session {
   SourceMap sources;
   Diagnostics diagnostics;
   std::shared_ptr<LoadedFiles> files = std::make_shared<LoadedFiles>(sources);  // of load(…)
-  std::vector<std::string> told;                                                // for whoever asked for it, in lines
-  std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;          // by pass, in order
-  std::function<void(const Pass&, Translation&)> watch;                         // sees what every pass makes
+  std::vector<std::string> told;                                        // lines for the caller that requested them
+  std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;  // by pass, in order
+  std::function<void(const Pass&, Translation&)> watch;                 // sees what every pass makes
 
   bool failed() const { return diagnostics.has_errors(); }
   // Every file that has been read so far.

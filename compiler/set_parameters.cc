@@ -129,7 +129,7 @@ ValueId held_by(const Core& core, ValueId v) {
                                                                                          : ValueId{};
 }
 
-// Whoever looks at a copy that is held of what stands still looks at that: no copy is kept for each instant of a
+// A reader of a held copy of a value that stands still reads that value itself: no copy is kept for each instant of a
 // segment. Of copies of copies the innermost go first.
 void look_through_copies(Core& core) {
   for (bool changed = true; changed;) {
@@ -161,7 +161,7 @@ void gather_gradients(Core& core, const std::vector<std::string>& patterns, Diag
 
 namespace {
 
-// By path_key: the `param` operator by which a parameter begins; none where nobody looks at that.
+// By path_key: the `param` operator by which a parameter begins; none where that is never read.
 std::unordered_map<std::uint64_t, ValueId> beginnings(const Core& core) {
   std::unordered_map<std::uint64_t, ValueId> found;
   for (std::uint32_t v = 0; v < core.values.size(); ++v)

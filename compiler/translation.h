@@ -34,11 +34,11 @@ struct Translation {
   bool timed = true;         // not what another pass runs
   bool keep_watches = false;
   Segmenting segmenting;             // what may end segments, and share them
-  std::shared_ptr<CutsOfCore> cuts;  // of the core that schedules are made of: whoever tries several shares them
+  std::shared_ptr<CutsOfCore> cuts;  // of the core that schedules are made of: a caller that tries several shares them
   const Core* given = nullptr;     // of a schedule: the core that it was made of, before any was retimed; null: its own
   std::optional<Inexact> inexact;  // what check_exactness found
   bool changed = true;             // by the last pass; those that cannot tell leave it
-  std::string violation;           // what the last pass found wrong that is nobody's mistake but the compiler's
+  std::string violation;           // the error of the compiler that the last pass found
   std::optional<NodeId> entry;
 
   // Text.

@@ -515,7 +515,7 @@ class Builder {
 };
 
 // Where the next token alone decides, as it nearly always does, what was found when it first did is looked up: at a
-// fraction of the cost, for nobody else changes it (grammar_mutex).
+// fraction of the cost, because no other thread changes it (grammar_mutex).
 class Prediction final : public antlr4::atn::ParserATNSimulator {
  public:
   explicit Prediction(RmlParser& parser)

@@ -26,7 +26,7 @@ struct WrittenNode {
   std::vector<Term> outputs;   // dtypes and shapes; within the node
 };
 
-// Whoever writes graphs within nodes.
+// Code that writes graphs within nodes.
 class GraphWriter {
  public:
   virtual ~GraphWriter() = default;

@@ -1,6 +1,6 @@
 // How much larger than the model in its file a program may become. Functions in the places of their calls, and the
 // rounds of loops one after the other, multiply: forty functions that call each other twice are a small file and 10^12
-// nodes. What is inserted is counted, whoever inserts it.
+// nodes. Every insertion is counted.
 #pragma once
 
 #include <cstdint>

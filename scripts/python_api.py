@@ -168,7 +168,7 @@ def result(function: Function) -> str:
 
 
 def with_bases(source: Source, of: ast.ClassDef) -> list[ast.ClassDef]:
-    """The class, then those of the file that it is made of and that are nobody else's."""
+    """The class, then those of the file that it is made of and that no other class uses."""
     found = [of]
     for base in of.bases:
         node = source.find(base.id) if isinstance(base, ast.Name) and base.id.startswith("_") else None

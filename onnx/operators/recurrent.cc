@@ -273,7 +273,7 @@ class Recurrent {
     return result;
   }
 
-  // The results of a call of the cell; what nobody asks for has no name.
+  // The results of a call of the cell; a value that is not requested has no name.
   template <class Wanted>
   Result named(const WrittenNode& cell, Wanted&& wanted, const std::string& call) {
     Result result;

@@ -117,7 +117,7 @@ class _RowBlock:
                 checked.append(None)
                 continue
             name = f"row {self.number}: {port.name}"
-            # A copy: whoever makes the rows may use one array for all of them.
+            # A copy: the producer of the rows may use one array for all of them.
             checked.append(_arrays.tensor(value, name, port.dtype, port.shape).copy() if port.shape
                            else _arrays.scalar(value, name, port.dtype))
         for values, one in zip(self._values, checked):

@@ -90,7 +90,7 @@ class Instance {
 
   // Many, until `interrupted` says so between two cycles. Returns how many were read. Rows are added.
   std::int64_t run(const Cycles& cycles, Rows& rows, const std::function<bool()>& interrupted);
-  // Nothing follows: what no later cycle can change. Returns how many rows nobody will know, and why.
+  // Nothing follows: what no later cycle can change. Returns how many rows will never be known, and why.
   std::int64_t finish(Rows& rows, std::string& why);
   Rows no_rows() const;
 

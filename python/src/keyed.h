@@ -50,7 +50,7 @@ class Keyed {
   // key_of: for each cycle the number of a text. Returns how many cycles were read. Rows are added. Throws RunFault.
   std::int64_t run(const Cycles& cycles, const std::vector<std::string>& texts, const std::int64_t* key_of,
                    KeyedRows& rows, const std::function<bool()>& interrupted);
-  // Nothing follows. Returns how many rows nobody will know, and why the first ones will not be.
+  // Nothing follows. Returns how many rows will never be known, and why the first ones will not be.
   std::int64_t finish(KeyedRows& rows, std::string& why);
   KeyedRows no_rows() const;
 

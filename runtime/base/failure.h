@@ -33,7 +33,7 @@ class Failure : public std::runtime_error {
   bool told_ = false;
 };
 
-// A wait for input was cut short: by SIGINT or SIGTERM, or because nobody needs the row any more.
+// A wait for input was cut short: by SIGINT or SIGTERM, or because the row is no longer needed.
 struct Interrupted {};
 
 }  // namespace rml::rt

@@ -37,7 +37,7 @@ void KeyTable::Free::operator()(void* block) const { std::free(block); }
 
 KeyTable::KeyTable(Memory& memory) : memory_(memory) {
   constexpr std::uint64_t directory_entries = (std::uint64_t{1} << 32) / places_in_block;
-  // The pages of a directory that nobody looks at take no memory.
+  // The pages of a directory that is never read take no memory.
   places_.reset(static_cast<Place**>(std::calloc(directory_entries, sizeof(Place*))));
   if (!places_) throw std::bad_alloc();
 }

@@ -67,8 +67,8 @@ class KeyTable {
   std::vector<Block> blocks_;
   char* room_ = nullptr;  // for further texts
   std::uint64_t room_bytes_ = 0;
-  // Open addressing: numbers plus one, 0 is free, as half of them are at least: whoever is not found at once is looked
-  // for in memory that nobody expected.
+  // Open addressing: numbers plus one, 0 is free, as half of them are at least: a key that is not found immediately is
+  // looked for in memory that was not prefetched.
   Block index_{};
   std::uint64_t slots_ = 0;  // a power of two
   std::uint32_t size_ = 0;

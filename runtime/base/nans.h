@@ -1,5 +1,5 @@
-// One NaN of all. A NaN has no sign and says nothing else: which one an operation gives hangs on the processor, and on
-// whether rows were computed one by one or side by side.
+// One NaN of all. A NaN has no sign and says nothing else: which one an operation gives depends on the processor, and
+// on whether rows were computed one by one or side by side.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // See parallel.h. A loop is cut into shares, one per thread, and each share into a few pieces. A thread takes pieces
 // of its own share first, so that from cycle to cycle it touches the same data, then what others have not begun: a
-// thread that is late, or not there, holds nobody up.
+// thread that is late, or not there, delays no other thread.
 //
 // Pieces are taken by counting down a share's word, which holds the number of the loop as well: a thread that is
 // late for a loop finds no pieces left of it, whatever it has read of the next one. Numbers do not come again: there
@@ -154,7 +154,7 @@ void Pool::keep_apart(int processor) {
 }
 
 Pool::~Pool() {
-  busy.store(true);  // whoever still comes works alone
+  busy.store(true);  // a later caller works alone
   pthread_mutex_lock(&mutex_);
   stop_.store(true);
   pthread_cond_broadcast(&changed_);

@@ -88,7 +88,7 @@ typedef struct rml_header {
   int64_t fault_cycle;
   int64_t value, bound;
   int32_t waiting; /* after finish: index of the first cut still waited for, -1: none, -2 - k: sites[k] needs itself */
-  int32_t place;   /* k > 0: places[k - 1] is what is computed now, or was last; for whoever watches */
+  int32_t place;   /* k > 0: places[k - 1] is what is computed now, or was last; for watches */
   /* set by the host after init; null: the program is alone */
   struct rml_ranks* ranks;
   /* set by the host before init, and between two cycles as it likes: where the cells of a program lie that has `apart`.
@@ -135,7 +135,7 @@ enum {
   RML_PASSING = 2    /* there is no ring: each element is taken in the call that brings it */
 };
 
-/* How the counts of a state hang together, so that whoever restores one can tell whether it can have been saved: units
+/* How the counts of a state hang together, so that a loader can tell whether such a state can have been saved: units
  * (and pop, which is one more behind the last) take elements from queues, and put elements into others. A clock is told
  * by its number. Of a stream on the clock of its unit an instant takes, or puts, one element; of one below, two streams
  * of one number have as many elements in as many instants. */
@@ -179,7 +179,7 @@ typedef struct rml_flow {
 } rml_flow;
 
 /* A program as a network: every unit of its schedule is a task, every stream between two of them a ring of bounded
- * capacity. Whoever runs it (runtime/scheduler/network.h) keeps to this:
+ * capacity. Its runner (runtime/scheduler/network.h) keeps to this:
  *   - one thread at a time runs a task, pushes, or pops;
  *   - before push, step and end there is room in the rings that they write, before pop and step `ready` has said 0;
  *   - before step, the field `pushed` of the task's header is the stamp of the instant: the cycle that made it
@@ -324,7 +324,7 @@ typedef struct rml_program {
    * counts the rows before it. Null: there is none, or push and pop are as fast. */
   int32_t (*run)(void* state, int64_t n, const void* const* in, const uint8_t* const* present, void* const* out,
                  uint8_t* const* out_present);
-  /* So many bytes of the state from this offset on say that copies of cells are like them. Whoever writes to cells
+  /* So many bytes of the state from this offset on say that copies of cells are like them. Code that writes to cells
    * between two cycles writes 0 there. */
   uint64_t packs;
   uint32_t n_packs;

@@ -16,7 +16,7 @@ namespace rml::rt {
 
 // The signal that asked the run to stop; 0: none. For any thread.
 int interrupt_signal();
-// Nobody reads standard output any more: the run stops as if SIGPIPE had come.
+// No process reads standard output any more: the run stops as if SIGPIPE had come.
 void note_closed_pipe();
 
 // A thread that gets no signals: they are those of the thread that runs. Throws std::system_error.

@@ -3,9 +3,10 @@
 //
 // A channel of capacity n > 0 keeps its elements in a ring of cells between two counters, `tail_` and `head_`, which
 // go up only. A sender takes the next place with a compare-and-swap of `tail_`, if tail - head < n, fills the cell and
-// marks it full; a receiver does the like with `head_`. No lock is taken as long as nobody has to wait. The lowest bit
-// of `tail_` says that the channel is closed, so no element comes after a close. Whoever has a place and finds its cell
-// not yet ready waits for the thread that is about to make it so; full and empty are what the counters say.
+// marks it full; a receiver does the like with `head_`. No lock is taken as long as no thread has to wait. The lowest
+// bit of `tail_` says that the channel is closed, so no element comes after a close. A thread that has a place and
+// finds its cell not yet ready waits for the thread that is about to make it so; full and empty are what the counters
+// say.
 //
 // Who has to wait puts a Node for each case of its select (a send or a receive is a select of one case) into the queues
 // of the channels, holding the locks of all of them, in the order of their addresses. All its nodes belong to one
@@ -19,7 +20,7 @@
 //
 // A sleeper that only one channel can end (one case, no stop, no deadline) need not be reserved: the lock is enough.
 // Who reserves a sleeper holds no other one, and waits for nothing but a cell. So a sleeper gets at most one thing, of
-// one channel; nobody else's frame is looked at after `done`.
+// one channel; no other frame is read after `done`.
 //
 // Invariants, when no call is under way: a node is in the queue of receivers only if the channel is open and empty
 // (capacity 0: has no sender in its queue of another select); in that of senders only if it is open and full.

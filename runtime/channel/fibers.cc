@@ -1,11 +1,11 @@
 // See fibers.h. The maker of the group is one of those who take turns; it is also the one that looks for what comes
-// from outside (wakes by other threads, the time) when nobody else can run, and sleeps if there is nothing.
+// from outside (wakes by other threads, the time) when no other fiber can run, and sleeps if there is nothing.
 //
 //     ready ──▶ running ──▶ parked ──▶ ready            by unpark: of this thread, or through the inbox
 //                  └──▶ over
 //
-// Whoever parks goes over to the next that is ready, without a way round by the maker. Only the thread of the group
-// runs them: whoever is told to go on has left its stack by then.
+// A fiber that parks switches to the next that is ready, without a way round by the maker. Only the thread of the group
+// runs them: a fiber that is resumed has left its stack by then.
 #include "runtime/channel/fibers.h"
 
 #include <cxxabi.h>

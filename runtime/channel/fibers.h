@@ -22,7 +22,7 @@
 
 namespace rml {
 
-// stack_bytes: of each function, rounded up to pages; behind it lies a page that nobody may touch, so that too small a
+// stack_bytes: of each function, rounded up to pages; behind it lies a page without access, so that too small a
 // stack ends the program and damages nothing. Memory is taken as it is used. A system has limits for the number of
 // such regions: about 30,000 stacks (vm.max_map_count).
 //

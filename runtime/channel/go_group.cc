@@ -185,8 +185,8 @@ bool GoGroup::all_wait() const {
   return counts >> 32 == (counts & (one_alive - 1)) && counts != 0;
 }
 
-// Whoever is the last to wait or to end comes here. A thread that has been given something counts as running from the
-// moment it is given, so that nobody runs is certain.
+// The last thread to wait or to end comes here. A thread that has been given something counts as running from the
+// moment it is given, so it is certain that no thread runs.
 void GoGroup::check() {
   if (!detects_ || !all_wait()) return;
   channels::Wakes wakes;

@@ -7,9 +7,9 @@
 // A function that takes a std::stop_token gets the group's: it asks for a stop at the first exception.
 //
 // With detection of deadlocks the group knows when all its threads, among them the one that made it, wait in channels
-// without a deadline (or have ended, or wait in `join`). Nobody can help them then, if nobody else has a handle of
-// their channels, so each is woken by a Deadlock, which says who waits for what. Off by default, on if the environment
-// has RML_DETECT_DEADLOCKS=1. The thread that makes a group must destroy it, the last made first.
+// without a deadline (or have ended, or wait in `join`). No thread can wake them then, if no other thread has a handle
+// of their channels, so each is woken by a Deadlock, which says who waits for what. Off by default, on if the
+// environment has RML_DETECT_DEADLOCKS=1. The thread that makes a group must destroy it, the last made first.
 #ifndef RML_RUNTIME_CHANNEL_GO_GROUP_H
 #define RML_RUNTIME_CHANNEL_GO_GROUP_H
 

@@ -142,7 +142,7 @@ class Ring {
     std::atomic<std::size_t> read{0};
     std::size_t written = 0;
   };
-  // Elements moved in that nobody sees, since moving the next one threw.
+  // Elements moved in that are not visible, since moving the next one threw.
   struct Unfinished {
     Ring* ring;
     std::size_t begin, end = begin;

@@ -80,7 +80,7 @@ class SwitchNotes {
     __sanitizer_finish_switch_fiber(fake_stack_, nullptr, nullptr);
 #endif
   }
-  // Nobody comes back here.
+  // Control never returns here.
   void end([[maybe_unused]] const SwitchNotes& to) {
 #ifdef RML_NOTES_FOR_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(nullptr, to.lowest_, to.bytes_);

@@ -17,7 +17,7 @@
 // Every call that may wait takes a stop token; `_for` and `_until` give up in time. A send that gives up returns false,
 // with the value as it was. Send on closed and second closes throw.
 //
-// What is done before a send is seen by whoever receives the element; what is done before the k-th receive is seen
+// What is done before a send is seen by the receiver of the element; what is done before the k-th receive is seen
 // after the send number k + capacity; a receive of capacity 0, before the send returns; a close, by who sees it.
 #ifndef RML_RUNTIME_CHANNEL_TYPED_CHANNEL_H
 #define RML_RUNTIME_CHANNEL_TYPED_CHANNEL_H

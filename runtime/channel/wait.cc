@@ -214,7 +214,7 @@ class Waiting {
     }
   }
 
-  // All have buffers: nobody need be kept out to look at them. For a while, if it is to wait.
+  // All have buffers: no lock is needed to read them. For a while, if it is to wait.
   Chosen without_locks() {
     if (!buffered_ || order_.all().empty()) return {0, Outcome::not_ready};
     return look_for_a_while(patience_.waits, [this]() -> Chosen {

@@ -19,7 +19,7 @@ namespace rml::rt {
 // What the metadata of a state counts.
 struct CyclesOfState {
   std::int64_t cycles = 0, rows = 0, segments = 0, longest_segment = 0;
-  bool rows_wait = false;  // there may be more that nobody has asked for
+  bool rows_wait = false;  // there may be more that are not in use asked for
 };
 
 // By row of memories.

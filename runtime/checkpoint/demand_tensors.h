@@ -2,7 +2,7 @@
 // the metadata), and what came from outside since. All else is computed again (demand/evaluator.h).
 //
 //   memory    NAME           what it had at that instant: none if it has no value yet, or if that is not known then and
-//                            nobody needs it (`open` in the metadata)
+//                            it is not needed (`open` in the metadata)
 //   input     input NAME     the elements that came since, with their cycles under "input NAME at"; in the same way
 //                            "first PATH" of a parameter, and "result NAME" of calls that may have an effect
 //             cycles         one Boolean for each cycle since, all true

@@ -278,7 +278,7 @@ void read_parameters(const ParameterSource& source, const std::string& entry, co
                   entry + "':" + some_of(problems) + mends);
   }
   if (!source.partial) return;
-  // What else is in a state is nobody's to load.
+  // The rest of a state is not loaded.
   const NamedMemories in_file = listed_memories(source.file, file);
   const auto may_be_one = [&](const std::string& name) {
     return in_file.empty() || std::ranges::any_of(in_file, [&](const NamedMemory& m) {

@@ -2,7 +2,8 @@
 //
 // Writing goes to a file without a name in the same folder or, where there is no such thing, of another name, which is
 // synced, renamed, and the folder synced: at any moment, also after a crash, FILE is the old or the new one. Every
-// failure is a Failure that names the file. Nobody can foresee the other name, so nobody can have put a link there.
+// failure is a Failure that names the file. The other name is unpredictable, so no other process can have put a link
+// there.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // A subject is whatever can be asked for at an instant. Its window is a ring that grows at either end, so that it is
 // as long as what may still be asked for and no longer, whatever others wait for. Elements of up to eight bytes lie in
 // the cell itself; larger ones in blocks that cells share, since most of what control does is to hand on a value.
-// Blocks that nobody has any more are taken again: where windows stay as they are, nothing is allocated.
+// Blocks that are no longer in use are taken again: where windows stay as they are, nothing is allocated.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Place {
 inline Place place_of(Subject s, std::int64_t cycle) { return {s, static_cast<std::uint64_t>(cycle)}; }
 
 enum class Status : std::uint8_t {
-  unknown,  // nobody has asked for it, or it can be tried again
+  unknown,  // not requested yet, or it can be tried again
   blocked,  // it needs what is at `waits_for`
   never,    // it needs itself, or has failed
   absent,
@@ -86,7 +86,7 @@ class Cells {
   }
 
   // Drops what is not marked, and the marks. A cell that waits for one that is dropped can be tried again; what is to
-  // come after `now` is not dropped. From then on nobody asks for what is older than `floor`.
+  // come after `now` is not dropped. From then on no value older than `floor` is requested.
   void sweep(std::int64_t now, std::int64_t floor);
 
   std::uint64_t count() const { return count_; }    // of cells
@@ -101,7 +101,7 @@ class Cells {
     std::uint64_t capacity() const { return cells == nullptr ? 0 : mask + 1; }
   };
   struct Block {
-    Block* next;  // of those that nobody has
+    Block* next;  // of those that are not in use
     std::uint64_t count;
     std::uint32_t pool;
   };

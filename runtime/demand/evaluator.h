@@ -5,7 +5,7 @@
 //
 // Method: a subject at an instant is evaluated when it is asked for. What it needs and does not have is evaluated
 // first, on an explicit stack. Where that ends at an instant that is not there yet, all that is on the stack waits for
-// it, and each cell remembers the place: whoever asks again looks there first, and is sent further on, as in
+// it, and each cell remembers the place: the next request looks there first, and is sent further on, as in
 // union-find, so that n instants of a chain cost n steps. A subject that is met again while it is evaluated needs
 // itself, and is never known.
 //
@@ -43,7 +43,7 @@ class Evaluator {
   std::int64_t rows() const { return known_; }
   // Every known row has been handed out. The instant at which the state begins.
   std::int64_t take();
-  // Of it: what a fby looks back at then; null: that is not known, and nobody needs it.
+  // Of it: what a fby looks back at then; null: that is not known, and it is not needed.
   const Cell* memory(Subject fby);
   // … as late as that is known.
   const Cell* latest(Subject fby);

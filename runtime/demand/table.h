@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 enum {
-  RML_EQ_NOTHING,  /* nobody asks for it */
+  RML_EQ_NOTHING,  /* never requested */
   RML_EQ_CONSTANT, /* `constant` */
   RML_EQ_INPUT,    /* a: its number */
   RML_EQ_BODY,     /* a: the body that computes it */
@@ -28,7 +28,7 @@ enum {
 
 typedef struct rml_equation {
   uint32_t kind;
-  uint32_t clock; /* of constants that nobody hands out UINT32_MAX */
+  uint32_t clock; /* of constants that are not outputs: UINT32_MAX */
   uint32_t a, b, c;
   uint32_t site; /* of what may need itself: where it stands; else UINT32_MAX */
   uint32_t cut;  /* of samples: the condition that makes them superfluous; UINT32_MAX: none to be told */

@@ -209,7 +209,7 @@ class ColumnsIn {
     if (cycles_.size() != keys * sizeof(std::int64_t)) damaged(cycles_of_keys);
   }
 
-  // Into the state of a key, which nobody has used yet. renamed: of the first, as of all.
+  // Into the state of a key, which is still unused. renamed: of the first, as of all.
   void restore(std::uint64_t key, const std::string& text, KeyStates& states, GivenParameters& given,
                std::vector<Renamed>& renamed) {
     rml_header& header = states.header();

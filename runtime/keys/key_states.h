@@ -6,7 +6,7 @@
 // heads of rings and segments, whose blocks stay where they are. Parameters that are shared stay as well.
 //
 // Cells that need not lie in the state (rml_program::apart) are used in the record, which is never moved: of a large
-// state a cycle may touch little. They are gathered in the state for whoever knows memories by their places in it.
+// state a cycle may touch little. They are gathered in the state for code that knows memories by their places in it.
 //
 // Records lie in blocks of one size, which are never moved. Memory is that of the run, which refuses to pass its
 // ceiling.

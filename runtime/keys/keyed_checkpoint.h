@@ -1,7 +1,7 @@
 // The states of all keys in one file. Of a program of cells alone they are columns (key_columns.h). Of any other, and
-// where something was given to a parameter that nobody has looked at, they are checkpoints, one behind the other: the
-// state of a key is what a run of its rows alone would have saved, and is checked and read in the same way. The file
-// says where the streams of the run stand.
+// where something was given to a parameter that are not in use looked at, they are checkpoints, one behind the other:
+// the state of a key is what a run of its rows alone would have saved, and is checked and read in the same way. The
+// file says where the streams of the run stand.
 #pragma once
 
 #include <cstdint>

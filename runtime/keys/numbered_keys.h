@@ -1,4 +1,4 @@
-// Rows, and of each the number of its key: found where rows are read, so that whoever runs them can look ahead.
+// Rows, and of each the number of its key: found where rows are read, so that the run can look ahead.
 #pragma once
 
 #include <cstring>

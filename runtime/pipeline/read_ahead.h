@@ -3,7 +3,7 @@
 // To the run it is the source itself: the same rows, the same place for each, and what is wrong with the input is
 // thrown where the row would be. Until the run has been busy for a while (warm_up.h) it reads each row when it is asked
 // for; likewise where no thread can be had. When the thread has to wait for input and the run has used up all rows
-// before, the outputs are flushed, as without the thread: whoever waits for row n before sending row n+1 gets it.
+// before, the outputs are flushed, as without the thread: a peer that waits for row n before sending row n+1 gets it.
 //
 // The thread hands a batch over when it is full or before it waits; the first batches are small, so that the run need
 // not wait for the first rows either.

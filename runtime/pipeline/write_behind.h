@@ -2,8 +2,8 @@
 //
 // Rows are copied into a bounded number of batches, which the thread writes in order. Until the run has been busy for a
 // while (warm_up.h), and where no thread can be had, each row is written at once. What a sink cannot do, on whatever
-// thread, is thrown by the next write or catch_up, once. Whoever wants to use the sinks themselves, to flush, settle or
-// close them, catches up first: all rows are then written to them and the thread rests.
+// thread, is thrown by the next write or catch_up, once. A caller that wants to use the sinks itself, to flush, settle
+// or close them, catches up first: all rows are then written to them and the thread rests.
 #pragma once
 
 #include <atomic>

@@ -112,7 +112,7 @@ void begin_together(const rml_program& program, const Options& options, Transpor
   tell_what_is_written(program, options, transport);
 }
 
-// Ends this rank. A process says why before it tells the others: whoever started the ranks ends all of them as soon as
+// Ends this rank. A process says why before it tells the others: the launcher ends all of them as soon as
 // one of them has ended, and by then each has said what it knows.
 template <typename Reason>
 [[noreturn]] void end_by(Reason failure, const std::string& reason, Transport& transport, const Options& options) {
@@ -200,7 +200,7 @@ int run_threads(const rml_program& program, const Options& options) {
   return status;
 }
 
-// Whoever was started several times and is alone each time would do everything several times, over the same files.
+// Processes that were started together but are alone each would do all the work, over the same files.
 void refuse_other_launcher(const std::string& what) {
   // Of Open MPI and MPICH, for the processes that they start.
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {

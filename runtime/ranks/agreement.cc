@@ -77,7 +77,7 @@ std::string exchange(Transport& transport, const std::vector<Fact>& facts) {
 void agree(Transport& transport, const std::vector<Fact>& facts) {
   const std::string verdict = exchange(transport, facts);
   if (verdict.empty()) return;
-  // Nobody stops before all have heard why: who has stopped is a reason of its own.
+  // No rank stops before all ranks know why: a stopped rank would be a reason of its own.
   try {
     exchange(transport, {});
   } catch (const LostRank&) {

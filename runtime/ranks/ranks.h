@@ -1,7 +1,7 @@
 // A rank as the program that it runs sees it: what stands behind rml_ranks.
 //
 // Generated code has no way to stop in the middle of a cycle because another rank is lost. So the first failure is kept
-// here, every call from then on leaves zeros at once, and whoever runs the program asks after each cycle.
+// here, every call from then on leaves zeros at once, and the host asks after each cycle.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // See transport.h. A rank that waits looks at all others, not only at the one that it waits for: this one may wait
-// itself, for one that is gone, and whoever reads the message wants to know the latter.
+// itself, for one that is gone, and the reader of the message wants to know the latter.
 #include "runtime/ranks/transport.h"
 
 #include <utility>

@@ -1,9 +1,9 @@
 // How ranks speak with each other: the interface of every transport.
 //
 // A rank is one of several processes, or threads, that run one program together. A message has a tag; those from one
-// rank to another with one tag arrive in the order in which they were sent. Sending waits for nobody. Receiving waits,
+// rank to another with one tag arrive in the order in which they were sent. Sending never waits. Receiving waits,
 // as long as the other rank is there and no longer than the patience: a rank that is gone, that has ended, or that
-// says nothing for too long is a LostRank, whose message names it. So no wait lasts for ever, and nobody is waited for
+// says nothing for too long is a LostRank, whose message names it. So no wait lasts for ever, and no rank is waited for
 // who cannot come.
 //
 // A rank that ends, well or not, leaves: it tells all others, and waits until they have left too, so that none ends
@@ -92,7 +92,7 @@ class Transport {
   std::uint64_t messages_ = 0, bytes_ = 0;
 };
 
-// A program that is alone: there is nobody to send to.
+// A program that is alone: there is no rank to send to.
 class Alone final : public Transport {
  public:
   Alone() : Transport(0, 1) {}

@@ -1,5 +1,6 @@
 // See tree.h. Every rank goes through the nodes in the same order. So of all nodes that are not done the first one can
-// always be computed: those before it are done, and its right child is on its way or there. Nobody waits in a ring.
+// always be computed: those before it are done, and its right child is on its way or there. No ring of waiting ranks
+// can arise.
 #include "runtime/ranks/tree.h"
 
 #include <bit>

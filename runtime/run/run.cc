@@ -488,7 +488,7 @@ bool Run::cycle() {
   return true;
 }
 
-// Once: whoever feeds the program for ever should know that it keeps what it reads.
+// Once: a user who feeds the program forever should know that it keeps what it reads.
 void Run::tell_window() {
   constexpr std::int64_t many_rows = 1'000'000, many_bytes = std::int64_t{256} << 20;
   const rml_header& header = state_->header();

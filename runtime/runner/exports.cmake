@@ -44,7 +44,7 @@ ${rows}
 rml_attached_end:
 .section .rml_names, \"a\", %progbits
 ${names}
-# Nobody reads this note; its program header makes room for one of the program's, as not all linkers leave two.
+# This note is never read; its program header makes room for one of the program's, as not all linkers leave two.
 .section .note.rml, \"a\", %note
 .p2align 3
 .long 4, 0, 1

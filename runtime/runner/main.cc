@@ -3,7 +3,7 @@
 // (driver/programs/attach_program.cc), which takes a millisecond where a linker takes fifty.
 //
 // The program lies wherever the system put it. Before it is called its addresses are moved by that, and its pages
-// and those of the table of functions that it calls are sealed: nobody writes there again.
+// and those of the table of functions that it calls are sealed: they are not written again.
 #include <sys/mman.h>
 
 #include <cstdint>

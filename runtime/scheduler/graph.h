@@ -12,7 +12,7 @@
 // and puts the result into every edge that leaves it:
 //
 //     waiting ─────────▶ computing ─────────▶ emitting ──▶ waiting, done when an operand has ended and is drained,
-//        all operands                 result                or when nobody takes the results any more
+//        all operands                 result                or when the results have no reader any more
 //
 // A source has no operands. It ends by itself, and its consumers end after it. A node that waits takes no thread.
 //
@@ -126,7 +126,7 @@ class Graph : public GraphBase {
     expect_no_run();
     node(id).keeps = true;
   }
-  // The last value of a node that nobody takes from, or that is kept; nothing if there was none in the last run. Not
+  // The last value of a node that is never taken from, or that is kept; nothing if there was none in the last run. Not
   // during a run.
   const std::optional<T>& result(Id id) const { return node(id).last; }
 

@@ -1,6 +1,6 @@
-// See graph_base.h. A run wakes every node and sleeps until the scheduler is quiet, which it becomes once: nobody
-// outside wakes a node later. Then no worker looks at the nodes any more, and what is left of them says how it ended:
-// nodes that have not, though nothing was cancelled, wait for each other.
+// A run wakes every node and sleeps until the scheduler is quiet. It becomes quiet only once, because no other thread
+// wakes a node later. Then no worker reads the nodes any more. If nothing was cancelled, the nodes that have not ended
+// wait for each other.
 #include "runtime/scheduler/graph_base.h"
 
 #include <algorithm>

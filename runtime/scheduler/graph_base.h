@@ -67,7 +67,7 @@ class GraphNode : public Task {
  protected:
   // Between runs: as it was at the beginning.
   virtual void reset();
-  // While nobody runs it: the edge for which it waits.
+  // While no worker runs it: the edge for which it waits.
   virtual const GraphEdge* blocked_on() const = 0;
   // These stand around what it does in its turn.
   void resume(unsigned worker) { record(worker, Trace::waiting, waiting_since_); }

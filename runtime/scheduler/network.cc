@@ -1,5 +1,5 @@
 // See network.h. A task runs instants until something is missing or its share of time is over. Before it waits it says
-// for what, then looks once more: whoever brings that later finds the note, and wakes it.
+// for what, then looks once more: the task that brings it later finds the note, and wakes this one.
 #include "runtime/scheduler/network.h"
 
 #include <algorithm>
@@ -36,8 +36,9 @@ struct Missing {
   bool operator==(const Missing&) const = default;
 };
 
-// Whether nothing is missing. Otherwise what is has been noted, and was still missing when the note was there: whoever
-// brings it sees the note. What a second look misses instead needs a note, and a look, of its own.
+// True if nothing is missing. Otherwise a note says what is missing, and it was still missing after the note was
+// written, so the task that brings it sees the note. If a second look finds something else missing, that needs a note
+// and a look of its own.
 template <class Waiting, class Look>
 bool is_ready(Waiting& waiting, Look look) {
   for (Missing missing = look(); missing.code != 0;) {
@@ -165,8 +166,8 @@ void Network::NetworkTask::note(Note how) {
   if (how != Note::tasks && network.out_.on.load(std::memory_order_relaxed) == waits_frontier) network.signal();
 }
 
-// Short instants are told of several at a time: waking takes longer than they do. What nobody has been told of yet is
-// told before the task waits.
+// Short instants are told of several at a time: waking takes longer than they do. Instants that were not
+// announced yet are announced before the task waits.
 Task::Next Network::NetworkTask::run(unsigned worker) {
   const auto trace = [&](Trace::State state, std::int64_t from, std::int64_t to, std::int64_t count) {
     if (network.trace_ != nullptr) network.trace_->record(worker, index, state, from, to, count);
@@ -322,7 +323,7 @@ bool Network::host_waits() const {
   return false;
 }
 
-// Rings that are to hold more, and who waits for room that is there. False: nobody waits for room.
+// Rings that are to hold more, and who waits for room that is there. False: no task waits for room.
 bool Network::find_limits(Limits& found) const {
   auto& [full, raised, roomy] = found;
   for (auto* rings : {&full, &raised}) rings->clear();
@@ -353,7 +354,7 @@ bool Network::find_limits(Limits& found) const {
   return true;
 }
 
-// Something may begin while this looks: then it has seen nothing of use, and whoever ends last looks again.
+// Something may begin while this looks: then it has seen nothing of use, and the last task to end looks again.
 void Network::quiet() {
   Limits found;
   bool changed = false;
@@ -501,7 +502,7 @@ bool Network::pop(void* const* out, std::uint8_t* present) {
   }
 }
 
-// What the host waits for may be what makes it quiet: nobody else would look.
+// What the host waits for may be what makes it quiet: no other thread would look.
 void Network::wait(std::uint32_t seen) {
   if (scheduler_->quiet()) quiet();
   for (std::uint32_t now = changes_.load(); (now & ~1u) == seen;) {

@@ -13,12 +13,12 @@
 //       x ──▶ ring ──▶ y = x * s            s = sum of x over the segment: there only at its end
 //       x ──▶ s ─────▶ y
 //
-// How long a segment is nobody knows beforehand, so no fixed capacities would do. Rings have limits, and a limit is
+// The length of a segment is unknown beforehand, so no fixed capacities would do. Rings have limits, and a limit is
 // raised only if it must be: when nothing runs and nothing can (`quiet`), a ring that is full, but whose slowest
 // reader waits for something else, may hold twice as many. There is such a ring whenever somebody waits for room:
 // go from the ring to its slowest reader, and on to the ring that this one waits for room in; that ends at a
 // reader that waits for an element, or goes round in a circle of rings that are all full, of which the smallest is
-// raised. If nobody waits for room, all is done that the cycles so far allow. So limits grow to what the
+// raised. If no task waits for room, all is done that the cycles so far allow. So limits grow to what the
 // program needs, as the rings of a program that is not a network do, and no further than to its double.
 //
 // Faults. Every instant has a stamp: the cycle that made it possible, the greatest stamp of its operands. A program
@@ -84,10 +84,10 @@ class Network {
   std::uint32_t changes() const { return changes_.load() & ~1u; }
   void wait(std::uint32_t seen);
   // All is done that the cycles so far allow, and no cycle is pushed meanwhile: once no row is left either, the state
-  // may be looked at. Whoever waits hears when it becomes so; rows must be popped, or there may be no room to get
+  // may be looked at. A waiting host hears when it becomes so; rows must be popped, or there may be no room to get
   // there.
   bool settled() const { return settled_.load() == pushed().load(); }
-  // From any thread: whoever waits looks again.
+  // From any thread: a waiting host looks again.
   void signal();
   // From any thread: push and pop return false at once, tasks end their instant.
   void cancel();
@@ -97,8 +97,8 @@ class Network {
   // Held by the rings. Nothing runs.
   std::uint64_t bytes() const;
   bool failed() const { return limit_.load() != no_limit; }
-  // Once the rows have ended, or it has settled, and nobody pushes: brings what is counted into the state's header, and
-  // after a fault that, with the cycle in which it came up as the number of those that were read.
+  // Once the rows have ended, or it has settled, and no thread pushes: brings what is counted into the state's header,
+  // and after a fault that, with the cycle in which it came up as the number of those that were read.
   void report();
   // Every task that failed, the first one first.
   std::vector<std::uint32_t> failures() const;
@@ -152,7 +152,7 @@ class Network {
   std::atomic<std::int64_t> settled_{0};  // all is done that so many cycles allow
   std::atomic<bool> closed_{false}, cancelled_{false};
   std::atomic<bool> gate_{false};  // no cycle goes in: a row waits until all is done that those so far allow
-  // Twice their number; 1 more if somebody sleeps until the next one: nobody else is to be woken.
+  // Twice their number; 1 more if a thread sleeps until the next one: no other thread is to be woken.
   std::atomic<std::uint32_t> changes_{0};
   std::int64_t segments_before_ = 0, longest_before_ = 0;  // of the state that it began with
   std::int64_t frontier_ = 0;                              // as it was last; of the popping thread

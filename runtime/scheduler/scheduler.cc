@@ -76,7 +76,7 @@ unsigned Scheduler::workers() const { return static_cast<unsigned>(pool_->own.si
 void Scheduler::enqueue(Task& task) {
   const bool queued =
       here.scheduler == this ? pool_->ready.enqueue(*pool_->own[here.worker], &task) : pool_->ready.enqueue(&task);
-  // Without memory the queue takes nothing, and whoever waits for the task would wait forever.
+  // Without memory the queue takes nothing, and a thread that waits for the task would wait forever.
   if (!queued) throw std::bad_alloc();
 }
 

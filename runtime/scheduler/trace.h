@@ -26,7 +26,7 @@ class Trace {
   void record(unsigned worker, std::uint32_t task, State state, std::int64_t begin_ns, std::int64_t end_ns,
               std::int64_t count = 1) noexcept;
 
-  // ---- While nobody records. ----
+  // ---- While no thread records. ----
 
   std::uint64_t recorded() const;
   std::uint64_t dropped() const;

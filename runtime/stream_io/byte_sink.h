@@ -4,7 +4,7 @@
 // closed pipe, a late error of close) is a Failure that names the file; after one, the sink
 // writes nothing more. A plain regular file can be patched at its beginning (the row count of an
 // .npy). What was settled is on the disk, and a later sink can go on from there. A named pipe is opened
-// when somebody reads it. A pipe that nobody empties holds up the run; after a signal for ten seconds only.
+// when a process reads it. A pipe without a reader holds up the run; after a signal for ten seconds only.
 #pragma once
 
 #include <cstdint>

@@ -118,7 +118,7 @@ bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::st
   if (is_key(input)) {
     if (is_missing_word(text)) return false;
     const std::uint32_t known = keys_->size(), key = keys_->number(text);
-    if (key == known && !is_utf8(text)) return false;  // The run ends with it: nobody asks for this key again.
+    if (key == known && !is_utf8(text)) return false;  // The run ends with it: this key is not requested again.
     std::memcpy(to, &key, sizeof key);
     return true;
   }

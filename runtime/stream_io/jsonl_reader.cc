@@ -216,7 +216,7 @@ class ObjectHandler {
   std::string error_, too_large_;
   std::size_t error_at_ = 0;
   std::size_t depth_ = 0;           // open brackets of either kind
-  const rml_port* port_ = nullptr;  // whose value comes; null: nobody's
+  const rml_port* port_ = nullptr;  // whose value comes; null: of no port
   std::uint32_t index_ = 0;
   char* to_ = nullptr;
   std::vector<std::uint64_t> counts_;  // items so far, by axis

@@ -123,7 +123,7 @@ Parsed parse_float(const char*& at, const char* end, Float& result) {
   return Parsed::ok;
 }
 
-// `.0` behind an integer, as whoever writes all numbers as floats has it.
+// `.0` behind an integer, as programs do that write all numbers as floats.
 const char* skip_no_fraction(const char* at, const char* end) {
   const char* p = at;
   if (p == end || *p != '.') return at;

@@ -1,5 +1,5 @@
 // See spelling.h. Three rows of the distance table suffice; names longer than 64 bytes are
-// not compared, as nobody is helped by a guess at them.
+// not compared, because a guess at them helps no user.
 #include "runtime/stream_io/spelling.h"
 
 #include <algorithm>

@@ -73,7 +73,7 @@ bool ClockMessages::suggest_sampling(Diagnostic& d, const Use& slow, const Use& 
   for (ClockCondition c : conditions) {
     const ConditionClasses::Class& as = conditions_[c.id];
     if (as.unnamed) return false;
-    // A condition that is itself to be sampled first: what it is called there, nobody said.
+    // A condition that is itself to be sampled first: it has no name there.
     if (as.variable >= 0 &&
         solver_.root(at) == solver_.root(clocks_.variables[static_cast<std::size_t>(as.variable)]) &&
         solver_.find(at) != solver_.find(clocks_.variables[static_cast<std::size_t>(as.variable)]))

@@ -1,7 +1,7 @@
 // Clock schemes: what a node's interface leaves open, as callers see it.
 //
 // The variables left in a node's interface, numbered in order of appearance, are its clock
-// scheme; a variable that is only internal (a counter nobody reads) runs at the node's main
+// scheme; a variable that is only internal (a counter that is never read) runs at the node's main
 // clock. A clock in the interface may depend only on inputs and outputs, since callers can
 // name nothing else. A call takes fresh clocks for the variables, and its own conditions for
 // those of the interface.

@@ -7,8 +7,8 @@
 // expressions (resolve_names_walk.h knows what names mean there, resolve_names_call.h what a call
 // calls), then the orders (resolve_names_order.h). What a walk finds wrong marks its item, so that
 // later passes leave it alone.
-// Variables hide constants; a node hides an operator of its name; what nobody declares but is
-// called `inf` or `nan` is that number, and its Name becomes a FloatLiteral.
+// Variables hide constants; a node hides an operator of its name; an undeclared name
+// `inf` or `nan` is that number, and its Name becomes a FloatLiteral.
 // Example: in `node f(x) -> (o) o = k * x; k = 2.0;` the variables are x, o, k in this order
 // and the Names of the first equation refer to variables 2 and 0.
 #include <algorithm>

@@ -184,7 +184,7 @@ struct Iteration {
 // Replaces the bodies of all iterations, those within others first: `change` leaves alone what is in its own.
 void change_bodies(Core&, const std::function<void(Core&)>& change);
 
-// Parameters that training moves. They are saved when a run ends: needed, whoever reads them.
+// Parameters that training moves. They are saved when a run ends: so they are needed even without a reader.
 std::vector<ValueId> moving_parameters(const Core&);
 
 // Whether computing v may stop the run. Division does by an integer zero only.

@@ -263,7 +263,7 @@ std::vector<DeadOperand> find_dead_operands(const Core& core) {
       const bool fby = std::holds_alternative<core::Fby>(core[v].rhs);
       if (!e.guarded && !fby && e.weight <= 0) continue;
       if (fby && !e.at_start && e.weight == 0) continue;  // the condition of its clock
-      if (e.on == v && parameters.contains(v)) continue;  // it is saved, whoever needs it
+      if (e.on == v && parameters.contains(v)) continue;  // it is saved, even without a reader
       if (!graph.demand_across(v, e).never) continue;
       if (e.guarded)
         dead.push_back({v, e.guard.positive ? DeadOperand::on_true : DeadOperand::on_false});

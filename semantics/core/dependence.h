@@ -81,11 +81,11 @@ class DependenceGraph {
   std::vector<std::vector<ValueId>> delayed_;  // by value x: the `fby const x`
 };
 
-// Who hangs on whom: the edges of a graph the other way.
+// Who depends on whom: the edges of a graph the other way.
 class Dependents {
  public:
   explicit Dependents(const DependenceGraph&);
-  // By value: whether it is one of these or hangs on one, and somebody needs it.
+  // By value: whether it is one of these or depends on one, and somebody needs it.
   std::vector<bool> of(std::vector<ValueId>) const;
 
  private:

@@ -1,8 +1,8 @@
 // Ways from a value to itself at the same instant, through others.
 //
-// `post` and `fby` cancel: x = post (0 fby x). Whether a run comes there hangs on the conditions of the way. Conditions
-// of one stream, also of other instants or negated, cannot be told apart by what the inputs promise; conditions of
-// several may exclude each other.
+// `post` and `fby` cancel: x = post (0 fby x). Whether a run comes there depends on the conditions of the way.
+// Conditions of one stream, also of other instants or negated, cannot be told apart by what the inputs promise;
+// conditions of several may exclude each other.
 #pragma once
 
 #include "semantics/core/components.h"

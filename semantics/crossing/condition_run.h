@@ -22,7 +22,7 @@ class ConditionRun {
     std::uint32_t instant = 0;            // of what repeats itself
   };
 
-  // Of what the roots hang on.
+  // Of what the roots depend on.
   ConditionRun(const Conditions&, const std::vector<Condition>& roots);
 
   State start() const;

@@ -30,7 +30,7 @@ Condition Conditions::both(Condition a, Condition b) {
   if (a == no || b == no || a == !b) return no;
   if (a == yes || a == b) return b;
   if (b == yes) return a;
-  // The first is asked first: whether the second has a value may hang on it.
+  // The first is asked first: whether the second has a value may depend on it.
   const auto [known, is_new] = conjunctions_.try_emplace(std::uint64_t{a.code} << 32 | b.code);
   if (is_new) known->second = add({Cell::conjunction, a, b, no});
   return known->second;
@@ -112,7 +112,7 @@ Condition Conditions::apply(ValueId v, const core::Apply& a) {
   }
 }
 
-// Free, but where it hangs on no input and soon repeats itself.
+// Free, but where it depends on no input and soon repeats itself.
 Condition Conditions::letter(ValueId v) {
   if (std::holds_alternative<core::Input>(core_[v].rhs)) return known_.at(v.index);
   if (bound_.empty()) find_bound();
@@ -207,7 +207,7 @@ void Conditions::find_leaders() {
   });
 }
 
-// What hangs on inputs and the like, or on what does.
+// What depends on inputs and the like, or on what does.
 void Conditions::find_bound() {
   bound_.assign(core_.values.size(), false);
   const Uses uses(core_);

@@ -1,7 +1,7 @@
 // Conditions of a core as cells: what decides at an instant which branches are taken and which clocks tick.
 //
 // Constants, `and`, `or`, `not`, equality of Booleans, choices and samplings are followed; a `fby` is a memory, a
-// `post` on the base clock promises what its operand will be at the next instant. What hangs on no input is run until
+// `post` on the base clock promises what its operand will be at the next instant. What depends on no input is run until
 // it repeats itself. All else is a letter: it may hold or not at any instant, whatever it was before. So of a few
 // memories only is it known what they keep; further ones are letters, as are memories that a post decides, which may
 // contradict themselves.
@@ -81,7 +81,7 @@ class Conditions {
   std::unordered_map<std::uint32_t, Condition> known_, ticks_, begins_;  // by value, by clock
   std::unordered_map<std::uint64_t, Condition> conjunctions_;
   std::vector<std::uint32_t> open_;  // memories and posts whose operands are not looked at yet
-  std::vector<bool> bound_;          // by value: hangs on inputs, draws, calls or posts
+  std::vector<bool> bound_;          // by value: depends on inputs, draws, calls or posts
   int depth_ = 0;
 };
 

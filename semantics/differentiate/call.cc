@@ -249,7 +249,7 @@ class Expansion {
     if (derived.failed || !fits(derived)) return false;
     Replacement replacement(derivatives_, at_, f_, derived, call_);
     ast::Node& node = program_.nodes[at_.in.index];
-    if (equation_) {  // within an expression nobody takes the gradients
+    if (equation_) {  // within an expression the gradients have no use
       std::vector<ast::Target>& targets = node.equations[*equation_].targets;
       targets = replacement.results(targets);
     }

@@ -133,7 +133,7 @@ class DerivedIteration {
                        act_);
   }
 
-  // Invalid: nobody takes it.
+  // Invalid: it is not used.
   Symbol name_gradient(std::uint32_t input) {
     if (!d_.activity.takes_adjoint(arguments_[input])) return {};
     gradients_.emplace_back(input, write_.fresh("d" + d_.node.text_of(arguments_[input], input_text(input))));

@@ -49,7 +49,7 @@ class LivingMap {
 
   std::string text_of_node() const { return d_.node.text(of_.name); }
 
-  // That of result j for all elements, zero where there is none. The shape of the results hangs on those of all
+  // That of result j for all elements, zero where there is none. The shape of the results depends on those of all
   // sequences, this one included, so it is told of what yields result j alone.
   ExprId adjoint(std::uint32_t j) {
     const Adjoint& a = adjoints_[j];

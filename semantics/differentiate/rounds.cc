@@ -83,7 +83,7 @@ class BackwardRound {
     return zero;
   }
 
-  // A name for a result of the derivative behind those of g; invalid: nobody takes it.
+  // A name for a result of the derivative behind those of g; invalid: it is not used.
   Symbol name_extra(std::size_t k) {
     const Derivative::Extra& extra = derived_.extras[k];
     if (!derived_.needed(k, [&](std::uint32_t input) { return takes_gradient(input); })) return {};

@@ -60,7 +60,7 @@ struct Input {
   std::vector<DraftId> shape;
   bool is_given = false;  // of the body of an iteration: it has this shape
   Shape given = {};
-  bool is_open = false;  // of a node that nobody calls: it may have any shape
+  bool is_open = false;  // of a node that is never called: it may have any shape
 };
 struct Apply {
   OperatorId op;
@@ -156,7 +156,7 @@ struct Draft {
   std::vector<External> externals;
   std::vector<NamedValue> inputs, outputs, parameters, watches;
   std::vector<Assertion> asserts;
-  bool open = false;  // of a node that nobody calls: what hangs on its inputs is not judged
+  bool open = false;  // of a node that is never called: what depends on its inputs is not judged
   std::uint64_t most_elements = Limits{}.elements;
 
   Value& operator[](DraftId d) { return values[d.index]; }
@@ -172,7 +172,7 @@ struct State {
 };
 using States = std::vector<State>;  // by DraftId
 
-// Whether a value hangs on itself within a cycle, or on what it is at a later one. `end`: what each draft stands for.
+// Whether a value depends on itself within a cycle, or on what it is at a later one. `end`: what each draft stands for.
 bool comes_back(const Draft& draft, const std::vector<DraftId>& end, DraftId d);
 
 // Calls f(DraftId&) for every draft a right-hand side mentions, static arguments and

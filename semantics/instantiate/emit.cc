@@ -321,7 +321,7 @@ ValueId Emitter::start(ClockId clock) {
   return known->second;
 }
 
-// The number of the cycle, sampled to a clock: what random draws hang on.
+// The number of the cycle, sampled to a clock: what random draws depend on.
 ValueId Emitter::cycle(ClockId clock) {
   if (clock == never_clock) return constant(Tensor::scalar(DType::i64, std::int64_t{0}));
   if (const auto known = cycles_.find(clock.index); known != cycles_.end()) return known->second;
@@ -537,7 +537,7 @@ core::Rhs Emitter::iterate(DraftId d, const Iterate& x, ClockId ck) {
     const bool may_come_back = in_body_ || comes_back(draft_, end_, d);
     const mapped::SpreadAt at{ck, draft_[d].span, draft_[d].instance, std::move(operands), may_come_back};
     spread_[d.index] = mapped::spread(*body.spreading, at, around);
-    return core::Const{Tensor(draft_[d].dtype, state(d).shape)};  // nobody reads the call itself
+    return core::Const{Tensor(draft_[d].dtype, state(d).shape)};  // the call itself is never read
   }
   const auto [known, is_new] = iterations_.try_emplace(&body, core_.externals.size());
   if (is_new) core_.externals.push_back(body.external);

@@ -17,8 +17,8 @@ namespace rml {
 // without a written shape is a scalar, without a decided dtype what its scheme's default says.
 Core instantiate(const Checked&, NodeId entry, const InstantiateOptions&, Diagnostics&);
 
-// What is wrong with the shapes of a node that nobody calls, whoever may call it: `open` is taken to be set. Whether
-// all of it could be judged.
+// What is wrong with the shapes of a node that is never called, for all possible callers: `open` is taken to be set.
+// Whether all of it could be judged.
 bool check_open(const Checked&, NodeId, InstantiateOptions, Diagnostics&);
 
 }  // namespace rml

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int max_growth = 16;  // of a state's shape: more than ranks and extents of 1 allow
 
-// Constants that may be what attributes and shapes of the body hang on, or are cheap to repeat.
+// Constants that may be what attributes and shapes of the body depend on, or are cheap to repeat.
 bool stands_in_body(const IteratorOperand& operand) {
   if (operand.constant == nullptr) return false;
   const auto elements = element_count(operand.shape);

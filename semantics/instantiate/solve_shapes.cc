@@ -157,7 +157,7 @@ class Propagation {
 
   State by_rule(DraftId d) const {
     Outcome<Shape> found = rules_.shape(d);
-    // A recurrence of adjoints may hang on it: the operand's shape may be what follows from this one.
+    // A recurrence of adjoints may depend on it: the operand's shape may be what follows from this one.
     if (!std::holds_alternative<Shape>(found)) found = rules_.target(d);
     const auto* shape = std::get_if<Shape>(&found);
     return shape != nullptr ? State{true, *shape, nullptr} : State{};

@@ -1,7 +1,7 @@
 // Shapes and static values, solved together over the draft.
 //
 // A shape is unknown, or known and growing by broadcasting; a static value is a constant
-// that some shape may hang on (`zeros(shape(x))`). Both are propagated along uses to a
+// that some shape may depend on (`zeros(shape(x))`). Both are propagated along uses to a
 // fixed point; only then what is still wrong or unknown is reported.
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // First every rule is asked again, now for its complaint. What such a value feeds is
 // unknown because of it and stays silent, or, where a cycle was begun as a scalar, has a shape that was never meant:
-// complaints that hang on one are told only if there are no others. A value unknown for no such reason is E0306. A
+// complaints that depend on one are told only if there are no others. A value unknown for no such reason is E0306. A
 // mistake in a node that is instantiated many times is reported for the first instance.
 #include <algorithm>
 #include <set>
@@ -160,7 +160,7 @@ class ShapeCheck {
   bool check_body(DraftId d, const Iterate& iterate) {
     const IteratorBody* body = rules_.iterated(iterate);
     if (body == nullptr || !body->diagnostics.has_errors()) return false;
-    // What is not constant in it may be an argument of the node that nobody calls.
+    // What is not constant in it may be an argument of the node that is never called.
     if (draft_.open && (!std::ranges::all_of(iterate.operands, [&](DraftId o) { return sure_[o.index]; }) ||
                         std::ranges::any_of(body->diagnostics.all(),
                                             [](const Diagnostic& found) { return found.code == Code::E0304; })))
@@ -375,7 +375,7 @@ class ShapeCheck {
     return told;
   }
 
-  // What hangs on itself within the instant has no value, of whatever shape. Of a choice neither branch is known.
+  // What depends on itself within the instant has no value, of whatever shape. Of a choice neither branch is known.
   bool report_cycle(DraftId from, const std::vector<bool>& sure) {
     std::vector<DraftId> path;
     std::vector<bool> met(states_.size(), false);

@@ -6,7 +6,7 @@
 // and the max the smallest (as in ONNX), while argmax and argmin of nothing are errors of shape. min and max combine by
 // minimum and maximum, so a NaN wins; argmax and argmin take the first extremum (with last=1 the last), or NaN so, and
 // count elements in row-major order over all axes if no axis is given. In the gradients of min and max, elements that
-// tie share equally; of nothing, nobody shares.
+// tie share equally; an empty input has no share.
 #include <algorithm>
 #include <limits>
 

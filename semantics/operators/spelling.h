@@ -1,7 +1,7 @@
 // Scalar operations as code spells them.
 //
 // The body of an operation is written once, over numbers (scalar.h, scalar_functions.h). The host's numbers compute. A
-// Term is a number, or a truth, of code that is being written: whatever is done with terms, whoever writes the code
+// Term is a number, or a truth, of code that is being written: whatever is done with terms, independent of the back end
 // spells. A body of more than one operation names the values on its way, so that code has them in that order.
 #pragma once
 
@@ -19,7 +19,7 @@ class Term {
  public:
   Term(Spelling& by, void* what) : by_(&by), what_(what) {}
   Spelling& by() const { return *by_; }
-  void* what() const { return what_; }  // known to whoever spells
+  void* what() const { return what_; }  // known to the back end
 
  private:
   Spelling* by_;

@@ -244,7 +244,7 @@ std::uint32_t InstantTruth::number(ValueId v) {
   if (const auto known = numbers_.find(v.index); known != numbers_.end()) return known->second;
   std::string own = "own";
   append(own, v.index);
-  numbers_[v.index] = intern(own);  // where it hangs on itself
+  numbers_[v.index] = intern(own);  // where it depends on itself
   const Deeper level(depth_);
   if (depth_ > max_depth) return numbers_[v.index];
   if (const auto* w = std::get_if<core::When>(&core_[v].rhs)) return numbers_[v.index] = number(w->operand);

@@ -39,7 +39,7 @@ class InstantTruth {
   };
   struct Known {
     Formula formula;
-    bool complete = false;  // else it hangs on itself
+    bool complete = false;  // else it depends on itself
     bool variable = false;
   };
   using Key = std::pair<std::uint64_t, std::uint64_t>;

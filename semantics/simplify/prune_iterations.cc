@@ -1,5 +1,5 @@
-// Iterations without what nobody needs: results that are not read, states that only serve such results, operands
-// that no result hangs on. One sequence stays, whether it is read or not.
+// Iterations without values without a use: results that are not read, states that only serve such results, operands
+// that no result depends on. One sequence stays, whether it is read or not.
 #include <algorithm>
 
 #include "semantics/core/queries.h"

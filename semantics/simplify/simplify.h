@@ -15,7 +15,8 @@ Core simplify(Core, const SimplifyOptions&);
 // Without the equations that neither results nor inputs need, also in the bodies of iterations; the others stay as they
 // are. Whether simplification kept the meaning of a core is judged against this one.
 Core drop_unneeded(Core);
-// Takes from iterations what nobody needs (prune_iterations.cc); simplify makes use of it. Whether there was anything.
+// Takes from iterations values without a use (prune_iterations.cc); simplify makes use of it. Whether there was
+// anything.
 bool prune_iterations(Core&);
 
 }  // namespace rml

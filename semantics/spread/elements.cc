@@ -1,4 +1,4 @@
-// A walk from what differs for sure to all that hangs on it (see spread/elements.h).
+// A walk from what differs for sure to all that depends on it (see spread/elements.h).
 #include "semantics/spread/elements.h"
 
 #include <algorithm>
@@ -117,7 +117,7 @@ std::optional<Obstacle> find_obstacle(const Core& body, const Elements& elements
     const Span at = body.values[v].span;
     if (std::holds_alternative<core::Post>(body.values[v].rhs) && elements.differs(body.values[v].clock))
       return Obstacle{"looks ahead at cycles that are not the same for all elements", at,
-                      "let it hang on a condition that is one for all, given behind the `;`"};
+                      "let it depend on a condition that is the same for all, given after the `;`"};
     if (apply == nullptr) continue;
     if (is_joint(apply->op) && elements.differs(ValueId{v}))
       return Obstacle{"sums over parameters what differs between elements", at, "take the sum before"};

@@ -30,7 +30,7 @@ class Elements {
   bool differs(ValueId v) const { return values_[v.index]; }
   // Whether elements may be there at different instants.
   bool differs(ClockId c) const { return clocks_[c.index]; }
-  // Of what is over elements: that each has its own parameter, so that it is nobody else's.
+  // Of what is over elements: that each has its own parameter, so that no other element shares it.
   bool is_own(const core::Apply& over) const;
   // The nearest clock outwards that is one for all.
   ClockId home(ClockId c) const;

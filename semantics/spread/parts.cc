@@ -1,4 +1,4 @@
-// Sets of what values hang on, made once each and told by numbers (see spread/parts.h).
+// Sets of what values depend on, made once each and told by numbers (see spread/parts.h).
 //
 // In a set is what a value reads within the cycle: inputs, what is merged, summed over elements or looked ahead for. A
 // delay hands on nothing of this cycle, but where it begins with a stream, or remembers what once lay ahead.

@@ -4,8 +4,8 @@
 //
 //   y = x + s;  s = 0 fby y;  p = 2 * post y        one part:  x + s      another one:  2 * p2, p2 = post y
 //
-// Two values are in one part if they hang on the same things within the cycle. So no part needs what another one
-// makes of its results, and nobody waits for what he does not need.
+// Two values are in one part if they depend on the same things within the cycle. So no part needs what another one
+// makes of its results, and no part waits for a value that it does not need.
 #pragma once
 
 #include "semantics/spread/elements.h"
@@ -27,8 +27,8 @@ struct Parts {
   std::vector<std::vector<ValueId>> members;  // by part, in the order of the body
 };
 
-// Whether what the iteration yields comes back to it within a cycle: then what hangs on one input has to be told from
-// what hangs on another.
+// Whether what the iteration yields comes back to it within a cycle: then what depends on one input has to be told from
+// what depends on another.
 Parts find_parts(const Core& body, const Elements&, bool comes_back);
 
 }  // namespace rml::mapped

@@ -285,7 +285,7 @@ class Spreader {
       }
   }
 
-  // By part, what is read outside of it; of a part that nobody reads, what may fail.
+  // By part, what is read outside of it; of a part that is never read, what may fail.
   std::vector<std::vector<ValueId>> find_outputs() {
     std::vector<bool> read(body_.values.size(), false);
     const auto note = [&](ValueId v, std::uint32_t by) {
@@ -343,7 +343,7 @@ class Spreader {
     }
   }
 
-  // Where an element is not there its number says nothing, and nobody looks at it.
+  // Where an element is not there its number says nothing, and it is never read.
   core::Rhs written_at_once(ValueId v) {
     const std::size_t axes = body_[v].shape.size();
     const auto all = [&](ValueId o) { return is_stacked(o) ? aligned(o, axes) : once(o); };

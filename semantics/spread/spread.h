@@ -41,7 +41,7 @@ struct SpreadAt {
   Span span;
   InstanceId instance;
   std::vector<ValueId> operands;  // by input of the body; sequences whole
-  bool comes_back = false;        // an operand hangs on a result within the cycle
+  bool comes_back = false;        // an operand depends on a result within the cycle
 };
 
 // The values of the body's outputs, stacked.

@@ -1,6 +1,6 @@
 // Causality within an instant: does any value need itself there?
 //
-// Judged on the core as it was instantiated, before anything is folded, so that it hangs on what was
+// Judged on the core as it was instantiated, before anything is folded, so that it depends on what was
 // written and not on how well it is simplified. Every value is asked for wherever it is present, whether
 // anybody looks at it or not; operators, also `and` and `or`, need all their operands, `merge` and `if`
 // the condition and the branch that is taken, `fby` its first operand at the first instant. A cycle whose

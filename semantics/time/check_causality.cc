@@ -3,7 +3,7 @@
 // A core lists operands before users except on a cycle, so most have none at a glance. On a strongly
 // connected part every edge has a guard, a formula of what the Booleans are at the instant. Where a cycle
 // of edges whose guards hold is left, it is an error; where only edges are whose guards may hold, a letter
-// of one is decided both ways, and what no cycle can pass through any more falls away. Guards that hang on
+// of one is decided both ways, and what no cycle can pass through any more falls away. Guards that depend on
 // the cycle itself need themselves as well. The search is exact until its budget is spent; then the program
 // is taken as it is, and what has no order of computation is left to the scheduler.
 #include <algorithm>

@@ -314,7 +314,7 @@ class RankCheck {
     return next != nullptr && *next == init->value;
   }
 
-  // Whether nobody looks at v in that row.
+  // True if v is never read in that row.
   bool is_hidden(ValueId v, Row row) const {
     if (shown_[v.index]) return false;
     return std::ranges::all_of(uses_.of(v), [&](ValueId user) {

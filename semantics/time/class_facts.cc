@@ -70,7 +70,7 @@ Truth ClassFacts::truth(ValueId v, std::uint8_t c) {
   open_.assign(1, asked);
   asked_.assign(1, asked);
   answer_open();
-  // What is still unseen hangs on itself alone: nothing decides it.
+  // What is still unseen depends on itself alone: nothing decides it.
   for (std::size_t k = 0; k < asked_.size(); ++k)
     if (known_.at(asked_[k]).truth == Truth::unseen) set(asked_[k], Truth::varies);
   answer_open();

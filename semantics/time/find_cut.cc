@@ -4,7 +4,7 @@
 // the class graph is built and tried. Where some values depend both ways, it is tried to
 // assume that a condition on the way holds only where the cut does ("`batch_end` only where
 // `end`"). Among several accepted plans the one with fewest assumptions wins, then one whose
-// cut hangs on no later cycle, then the one whose cut holds wherever the others' do.
+// cut depends on no later cycle, then the one whose cut holds wherever the others' do.
 #include "semantics/time/find_cut.h"
 
 #include <algorithm>

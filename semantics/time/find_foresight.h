@@ -1,4 +1,4 @@
-// Whether a value of a row hangs on what an input is in that row, or in a later one.
+// Whether a value of a row depends on what an input is in that row, or in a later one.
 //
 // A value may be known a row late or look ahead; what counts is how the steps of a way add up: 0 within the cycle, -1
 // through a fby, +1 through a post. A post of a sampled clock reaches any number of cycles ahead.
@@ -21,8 +21,8 @@ struct Foresight {
   bool later = false;  // it is the input of a later cycle
 };
 
-// Inputs that `value` hangs on in its own cycle or in later ones, in order of ports. It errs on one side: a branch that
-// is never taken counts, and so does a way on which segments of several conditions follow one another.
+// Inputs that `value` depends on in its own cycle or in later ones, in order of ports. It errs on one side: a branch
+// that is never taken counts, and so does a way on which segments of several conditions follow one another.
 std::vector<Foresight> find_foresight(const Core&, ValueId value);
 
 }  // namespace rml

@@ -20,7 +20,7 @@ std::string in_instance(const Core& core, ValueId v, const std::string& what) {
   return path.empty() ? what : what + " of " + path;
 }
 
-// By value: whether something that the program does hangs on it.
+// By value: whether something that the program does depends on it.
 std::vector<bool> is_of_program(const Core& core) {
   std::vector<ValueId> roots = results(core);
   for (const ValueId v : failing(core)) roots.push_back(v);

@@ -76,8 +76,8 @@ class NeedFunctions {
   const Components& components_;
   Conditions conditions_;
   BooleanFunctions functions_;
-  std::vector<bool> late_;      // by value: hangs on a post of a component that looks ahead
-  std::vector<bool> ahead_;     // by value: hangs on any post
+  std::vector<bool> late_;      // by value: depends on a post of a component that looks ahead
+  std::vector<bool> ahead_;     // by value: depends on any post
   std::vector<ValueId> posts_;  // late ones
   std::map<ValueId, std::uint32_t> class_of_;
   std::vector<Function> next_;        // by class of posts

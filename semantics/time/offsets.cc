@@ -1,5 +1,5 @@
 // Longest paths by Bellman-Ford with a queue; a value relaxed more often than there are
-// values lies on, or hangs on, a positive cycle.
+// values lies on, or depends on, a positive cycle.
 #include "semantics/time/offsets.h"
 
 #include <algorithm>

@@ -171,7 +171,7 @@ class RankWriter {
     std::get<core::Merge>(core_[moves].rhs).on_true = moving;
   }
 
-  // Whether it was so in a micro-batch of the step, whoever has it.
+  // Whether it was so in a micro-batch of the step, on any rank.
   ValueId found_by_any(InstanceId i, const At& here) {
     const ValueId had = collectives_.variable(i, "had");
     const ValueId mine = add(core::When{had, end_, true}, DType::boolean, {}, here);
@@ -203,7 +203,7 @@ class RankWriter {
     return a != nullptr && operators()[a->op].random;
   }
 
-  // The number of the cycle, which draws hang on, is that of the row; before, what is drawn for the first cycle only
+  // The number of the cycle, which draws depend on, is that of the row; before, what is drawn for the first cycle only
   // gets draws of its own.
   void draw_by_row() {
     const std::size_t n = core_.values.size();

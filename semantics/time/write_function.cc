@@ -47,7 +47,7 @@ ValueId FunctionWriter::letter(std::uint32_t number) {
     const ValueId v = l.value.valid() ? l.value : add(core::Fby{constant(true), constant(false)}, l.begun);
     return letters_[{clock_.index, number}] = on_clock(v);
   }
-  // What comes next may hang on the letter.
+  // What comes next may depend on the letter.
   const ValueId before = letters_[{clock_.index, number}] = add(core::Fby{constant(false), ValueId{}}, clock_);
   const ValueId next = function(need_.within(l.next, clock_));
   std::get<core::Fby>(core_[before].rhs).next = next;

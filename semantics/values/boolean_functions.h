@@ -1,7 +1,7 @@
 // Boolean functions of numbered letters, as decision diagrams: equal functions are one.
 //
 // A diagram asks letters in the order of their numbers. What is built is bounded: once it is spent, answers mean
-// nothing, and whoever asked has to do without them.
+// nothing, and the caller has to do without them.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class BooleanFunctions {
   Function where(Function f, Function care);
 
   const Question& operator[](Function f) const { return questions_[f.node]; }
-  // Those that f hangs on, sorted.
+  // Those that f depends on, sorted.
   std::vector<std::uint32_t> letters(Function f) const;
   bool spent() const { return questions_.size() > max_nodes; }
 

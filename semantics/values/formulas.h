@@ -37,7 +37,7 @@ class Formulas {
   Formula same(Formula a, Formula b) { return choice(a, b, !b); }
 
   std::size_t size() const { return nodes_.size(); }
-  // All nodes that the formulas hang on, operands before users but for variables.
+  // All nodes that the formulas depend on, operands before users but for variables.
   std::vector<std::uint32_t> cone(std::span<const Formula>) const;
   // Fills `values`, by node, for a cone; letters have theirs.
   void evaluate(const std::vector<std::uint32_t>& cone, std::vector<Truth>& values) const;
@@ -45,7 +45,7 @@ class Formulas {
     const Truth t = values[f.node()];
     return f.negative() ? negated(t) : t;
   }
-  // An undecided letter that the formula hangs on, 0 if there is none.
+  // An undecided letter that the formula depends on, 0 if there is none.
   std::uint32_t undecided(Formula, const std::vector<Truth>& values) const;
 
  private:

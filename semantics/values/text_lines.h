@@ -4,7 +4,7 @@
 // A cursor moves over the current line; next() goes to the next one that says something (blank lines and lines that
 // begin with `--` do not) and wants nothing to be left of this one. The first fault is kept with its place in the text.
 // After it, every line is at its end and reads yield defaults, so that readers need not look at each step whether
-// they may go on: whoever repeats something does so while ok().
+// they may go on: a caller that repeats something does so while ok().
 #pragma once
 
 #include <cstddef>

@@ -80,7 +80,7 @@ def recurrent():
         if not c[n]:
             continue
         now.append(n)
-        # Forward values leave at once; they hang on nothing that comes.
+        # Forward values leave at once; they depend on nothing that comes.
         dw, du, hs = gradient(w, u, [xs[k] for k in now], [gts[k] for k in now])
         o[n] = hs[-1]
         if end[n]:

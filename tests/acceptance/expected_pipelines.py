@@ -63,7 +63,7 @@ def run(count, inputs, bp, targets):
             used[j][m + j] = stage.p.copy()
         last = m + count - 1  # the cycle where it leaves
         if last >= cycles:
-            # which parameters come next hangs on cycles after the end
+            # which parameters come next depends on cycles after the end
             break
         first = max(0, -m)
         o, kept = forward(stages[first:], inputs[m] if first == 0 else 0.0)

@@ -1,4 +1,4 @@
-// Sources that nobody would write, through what `rmlc check` and `rmlc build` do, up to the object file. They are not
+// Sources that no user would write, through what `rmlc check` and `rmlc build` do, up to the object file. They are not
 // linked: what a linker is given differs in names and bytes alone.
 //
 //   compile_fuzz [--from CASE] [--count N] [--jobs N] FOLDER…      files in these with a few tokens changed

@@ -3,8 +3,8 @@
 //   form_mutants FORM --from CASE --count N --folder FOLDER GOLDEN …
 //
 // FORM is core, schedule, segments, steps or loops; GOLDEN are folders with whole texts to begin with (tests/golden).
-// FOLDER/case holds the number of the case that runs, for whoever finds that this process has ended. A case that takes
-// ten seconds ends it. What is read must be written as a text that reads back.
+// FOLDER/case holds the number of the case that runs, for a reader who finds that this process has ended. A case that
+// takes ten seconds ends it. What is read must be written as a text that reads back.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

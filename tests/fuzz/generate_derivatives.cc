@@ -63,7 +63,7 @@ class Derivatives {
 
  private:
   // The mean of no elements and what is made of it is NaN, and so is what it is differentiated by: differences see that
-  // no element hangs on anything.
+  // no element depends on anything.
   bool is_of_nothing(const DrawnOperation& drawn) const {
     const std::string_view op = operators()[drawn.op].name;
     const bool has_mean = op == "mean" || op == "var" || op == "std";

@@ -148,7 +148,7 @@ def main():
             table.write_text(rows(seed))
             expected = run(written, "--engine", "reference")
             if expected[0] != 0:
-                continue  # a program that nobody can run
+                continue  # a program that cannot run
             for options in (["--engine", "reference"], ["-O0"], ["-O2"]):
                 found = run(mapped, *options)
                 if found[:2] != expected[:2]:

@@ -41,8 +41,8 @@ struct SearchCounts {
   unsigned long long read = 0, refused = 0, wrong = 0;
 };
 
-// FOLDER/case holds the number of the case that runs, for whoever finds that this process has ended; a case that takes
-// ten seconds ends it. The exit status: of some fifty cases one at least is read.
+// FOLDER/case holds the number of the case that runs, for a reader who finds that this process has ended; a case that
+// takes ten seconds ends it. The exit status: of some fifty cases one at least is read.
 template <class Judge>
 int search_cases(const SearchArguments& arguments, const SearchCounts& counts, const Judge& judge) {
   const int note = open((arguments.folder + "/case").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -3,9 +3,9 @@
 //   reader_mutants KIND --from CASE --count N --folder FOLDER [PROGRAM.so …]
 //
 // KIND is csv, jsonl, texts, chron, npy, npz, gz, state or safetensors; the last two want programs (states.rml). FOLDER
-// is for files of its own; FOLDER/case holds the number of the case that runs, for whoever finds that this process has
-// ended. A case that takes ten seconds ends it. Another exception than a Failure, which a program would end with status
-// 70 for, is a finding that is told.
+// is for files of its own; FOLDER/case holds the number of the case that runs, for a reader who finds that this process
+// has ended. A case that takes ten seconds ends it. Another exception than a Failure, which a program would end with
+// status 70 for, is a finding that is told.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -96,7 +96,7 @@ def test_broker_that_says_nothing(bench):
         running.settle()
         running.signal(signal.SIGTERM)
         status, _, err = quick(running)
-        if program == "count" and steps == 1:  # three rows that nobody has acknowledged
+        if program == "count" and steps == 1:  # three rows that are not in use acknowledged
             same(status, 1)
             expect("did not take everything within 0.5 s; 0 rows were acknowledged, 3 more were sent" in err, err)
         else:

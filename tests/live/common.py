@@ -100,7 +100,7 @@ class Bench:
         self.build_options = build_options
 
     def program(self, name):
-        """Built for whoever asks first."""
+        """Built at the first request."""
         binary = self.folder / name
         with self.building:
             if not binary.exists():
@@ -147,7 +147,7 @@ PORTS = itertools.count(13 * os.getpid())
 
 def free_port():
     """One that no peer is given as its own: who connects to such a port could meet itself, or somebody else, where
-    nobody listens yet."""
+    no process listens yet."""
     for number in itertools.islice(PORTS, 100):
         port = 20_000 + number % 12_000
         with socket.socket() as probe:

@@ -92,7 +92,7 @@ def test_nothing_is_lost_behind_a_slow_consumer(bench):
         peer = accept(results)
         broker.has_said("Sending SUBACK")
         producer = bench.start("count", "--cycles", str(cycles), "--output", url)
-        time.sleep(2)  # nobody takes rows
+        time.sleep(2)  # no peer takes rows
         rest, expected, largest = b"", -1, 0.0
         while part := peer.recv(4096):
             lines = (rest + part).split(b"\n")

@@ -2,7 +2,7 @@
 
 Run by ctest: hostile_models.py RMLC. What grows beyond measure is refused by one message within 2 s and 2 GB; what is
 only large takes time in proportion. Time is that of the processor, of one for which an ordinary model of 20,000 nodes
-takes a second: whoever takes too long is judged once more, by that model right before and right after it, as other work
+takes a second: a model that takes too long is judged once more, by that model right before and right after it, as other work
 on the machine makes all of it slow, now and then.
 """
 

@@ -160,7 +160,7 @@ class Compiled(unittest.TestCase):
         self.assertTrue(any(a < c and d < b for a, b in sums for c, d in computed))
 
     def test_draws(self):
-        """Of the number of the row, whoever has it; a parameter begins alike on all ranks; `bp` of any rank moves all."""
+        """Values depend on the number of the row, on whichever rank it is; a parameter begins alike on all ranks; `bp` of any rank moves all."""
         (self.folder / "drawn.rml").write_text(DRAWN, encoding="ascii")
         rng = np.random.default_rng(5)
         rows = ALL.stop

@@ -1,6 +1,6 @@
 """Two machines made of namespaces and a wire between them that delays and loses packets; mpirun over both.
 
-Each machine has a network with one TUN device, made here and moved into it; whoever holds the descriptor is the wire.
+Each machine has a network with one TUN device, made here and moved into it; the process that holds the descriptor is the wire.
 mpirun is on the first. What it starts on the second has a name of the machine and numbers of processes of its own, too.
 All that runs on the machines ends with them, and nothing of them is left. This takes root, iproute2 and /dev/net/tun.
 """

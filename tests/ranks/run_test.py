@@ -132,7 +132,7 @@ class Ranks(unittest.TestCase):
         return processes()
 
     def watched(self, ranks):
-        """Waits until each rank is known to what watches it: of one that is killed before, nobody can say who it was."""
+        """Waits until each rank is known to what watches it: of one that is killed before, no process can say which it was."""
         def known(rank):
             names = pathlib.Path("/proc/net/unix").read_text(encoding="ascii", errors="replace")
             return re.search(rf"@rml-rank-\d+-{rank}$", names, re.M)

@@ -3,7 +3,7 @@
 //   ranks_schedules FROM COUNT
 //
 // A case without a loss ends with the bits of one rank. One with a loss ends for every rank that is left, within the
-// patience, with a LostRank that names a rank, or, where the loss concerned nobody, with the bits. A rank that waits
+// patience, with a LostRank that names a rank, or, where the loss concerned no rank, with the bits. A rank that waits
 // for ever is found by a clock: the program says which case it was and ends.
 #include <atomic>
 #include <cstdio>
@@ -41,7 +41,7 @@ struct Case {
   std::uint32_t ranks, unlucky;
   Loss loss;
   std::uint64_t after;  // calls, or messages, of the unlucky one
-  std::uint64_t hurry;  // 0: nobody is held up
+  std::uint64_t hurry;  // 0: no rank is delayed
 };
 
 struct Vanished {};

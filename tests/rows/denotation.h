@@ -45,7 +45,7 @@ class Denotation {
   enum class Why : std::uint8_t { known, looks_ahead, needs_itself, fails };
   // Of the row: the worst of its columns.
   Why why(std::int64_t cycle) const;
-  // Whether anything needs itself, whoever asks for it.
+  // Whether anything needs itself, for any request.
   bool knotted() const;
   // The values that need each other, each the next, of a row that needs itself: "v at 3".
   std::vector<std::string> knot(std::int64_t cycle) const;

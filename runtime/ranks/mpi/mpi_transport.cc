@@ -84,7 +84,7 @@ Mpi::Mpi(std::unique_ptr<Watch> watch, MPI_Comm all, std::uint32_t rank, std::ui
   int found = 0;
   MPI_Comm_get_attr(all_, MPI_TAG_UB, &most, &found);
   if (found != 0) most_tag_ = *most;
-  // Whoever was looked for lived until here.
+  // The peer was alive until here.
   MPI_Barrier(all_);
 }
 

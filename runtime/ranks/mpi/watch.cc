@@ -155,7 +155,7 @@ class Child {
   setsid();
   prctl(PR_SET_NAME, "rank watch");
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_IGN);
-  // Whoever reads what the rank writes waits for its end only. All else that it was given it keeps: a launcher that
+  // The reader of the rank's output waits only for the rank's end. All else that it was given it keeps: a launcher that
   // waits for the end of a connection learns of a death later than the child.
   const int null = open("/dev/null", O_RDWR);
   dup2(null, STDIN_FILENO);

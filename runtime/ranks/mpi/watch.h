@@ -1,11 +1,11 @@
 // Whether the processes of other ranks live, as far as they run on the same machine.
 //
-// MPI does not say when a rank is killed: whoever waits for it waits, until the launcher ends all the rest, some within
-// milliseconds and without a word on who it was. So a rank looks whether the processes of the others are there, by the
-// system's descriptors of processes, where it waits for one (gone). And beside each rank runs a small process, a child
-// in a session of its own, which launchers do not kill with the rank. It notices that its rank has died and tells the
-// children of the other ranks; the first of them tells the user. Each ends its own rank if that has not noticed by
-// itself after some seconds, in a long cycle.
+// MPI does not say when a rank is killed: a rank that waits for it keeps waiting, until the launcher ends all the rest,
+// some within milliseconds and without a word on who it was. So a rank looks whether the processes of the others are
+// there, by the system's descriptors of processes, where it waits for one (gone). And beside each rank runs a small
+// process, a child in a session of its own, which launchers do not kill with the rank. It notices that its rank has
+// died and tells the children of the other ranks; the first of them tells the user. Each ends its own rank if that has
+// not noticed by itself after some seconds, in a long cycle.
 #pragma once
 
 #include <sys/types.h>

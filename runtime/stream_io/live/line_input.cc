@@ -1,7 +1,7 @@
 // See lines.h. What has come is held until its line is complete, so that a half line can be told from a
 // whole one before anybody has looked at it.
 //
-// A signal ends the input, but not before what has arrived is read: nobody new is let in, of those who were, who has
+// A signal ends the input, but not before what has arrived is read: no new peer is accepted, of those who were, who has
 // ended is read to its end, and the others as far as they have sent at the moment.
 #include <poll.h>
 #include <unistd.h>

@@ -96,7 +96,7 @@ class LineOutput final : public ByteOutput {
     }
   }
 
-  // Nobody is waited for.
+  // No peer is waited for.
   void hold() {
     held_ = waiting_;
     waiting_ = {};

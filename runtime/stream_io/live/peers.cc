@@ -281,8 +281,8 @@ class Listening final : public Attempts {
     listener_ = std::move(socket);
   }
 
-  // What a program that was killed left behind: a socket that is nobody's. Asked for by one of another type, so that
-  // whoever listens there is not taken for a place with a peer.
+  // What a program that was killed left behind: a socket without an owner. Asked for by one of another type, so that
+  // a process that listens there is not taken for a place with a peer.
   void remove_stale(const SocketAddress& one) const {
     struct stat status{};
     if (::lstat(address_.path.c_str(), &status) != 0) return;

@@ -1,8 +1,8 @@
 // Where peers are met: sockets that connect, sockets that listen, named pipes.
 //
 // One peer at a time. Inputs that go on with the next peer listen all the while: others wait their turn. Where one is
-// enough, nobody listens while it is served, so the system refuses others. Whoever was let in before that, which
-// his system took for an answer, is served in turn: nobody's rows are thrown away.
+// enough, the address does not listen while it is served, so the system refuses others. A peer that was accepted before
+// that, which its system took for an answer, is served in turn: no peer's rows are thrown away.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class Peers {
   // The next one, not blocking, instead of the one that `connection` was. Throws LostPeer if there is
   // none for the time that the address allows.
   virtual void next(Descriptor& connection, const Check& check) = 0;
-  // Nobody new is let in.
+  // No new peer is accepted.
   virtual void stop() {}
   // Those who were let in and not served yet.
   virtual bool any_waiting() const { return false; }

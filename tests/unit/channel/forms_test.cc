@@ -20,7 +20,7 @@ using Steady = std::chrono::steady_clock;
 using System = std::chrono::system_clock;
 using Owned = std::unique_ptr<int>;
 
-// A channel on which nobody can send: of capacity 0, or full.
+// A channel on which no sender can send: of capacity 0, or full.
 Channel<Owned> without_room(std::size_t capacity) {
   const auto c = make_channel<Owned>(capacity);
   while (c.try_send(std::make_unique<int>(0))) {
@@ -231,7 +231,7 @@ TEST(Destruction, WakesSelectsAndLeavesTheirOtherChannelsAlone) {
   EXPECT_EQ(other.waiting(), 0u);
 }
 
-// Whoever waits has left before the handle is gone; memory checkers see who looks at it later.
+// The waiting thread has left before the handle is gone; memory checkers see who looks at it later.
 TEST(Destruction, WaitsForThoseInside) {
   for (int round = 0; round < 100; ++round) {
     auto handle = std::make_unique<Channel<std::string>>(make_channel<std::string>(round % 2));
@@ -264,7 +264,7 @@ struct Tensor {
   std::vector<float> values;
 };
 
-// Moved: the numbers stay where they are in memory. Copied: nobody shares them.
+// Moved: the numbers stay where they are in memory. Copied: no copy shares them.
 TEST(Values, TensorsMoveOrAreCopied) {
   for (const std::size_t capacity : {0, 1}) {
     const auto c = make_channel<Tensor>(capacity);
@@ -274,7 +274,7 @@ TEST(Values, TensorsMoveOrAreCopied) {
     group.go([&] {
       c.send(std::move(moved));
       c.send(kept);
-      kept.values[0] = 5.0F;  // nobody sees it
+      kept.values[0] = 5.0F;  // this is not seen
       c.close();
     });
     const auto first = c.recv(), second = c.recv();

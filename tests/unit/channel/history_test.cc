@@ -165,7 +165,7 @@ class Caller {
           }
       }
     }
-    stop_.request_stop();  // there are no more calls: nobody comes for those who wait
+    stop_.request_stop();  // there are no more calls: no call comes for the waiting ones
   }
 
   void drain() {

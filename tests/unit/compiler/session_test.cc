@@ -82,7 +82,7 @@ void sums_of_batches() {
   EXPECT_EQ(run(*program, {1, 2, -1, 5, -2}), (std::vector<double>{2, 2, 2, 3, 3}));
 }
 
-// The rules of derivatives are read once, by whoever comes first.
+// The rules of derivatives are read once, by the first thread that needs them.
 void gradients() {
   Session session(resources);
   const auto program = loaded(session,

@@ -57,7 +57,7 @@ int main(void) {
     }
   }
   divide_state d;
-  memset(&d, 0xa5, sizeof d); /* nothing is read that nobody set */
+  memset(&d, 0xa5, sizeof d); /* nothing is read that was not set */
   divide_init(&d);
   if (divide_advance(&d, 1) != 0 || divide_get_y(&d) != 1) return 2;
   if (divide_advance(&d, 0) != 1 || divide_advance(&d, 1) != 1) return 3;

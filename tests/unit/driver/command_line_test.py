@@ -118,7 +118,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(rmlc("check", self.file).stderr.count("`seen` needs `seen`"), 1)
 
     def test_reference_engine_names_what_needs_itself(self):
-        # `da` of cycle 1 needs `w` of cycle 2, which the batch that ends at 1 moves by what hangs on `da`.
+        # `da` of cycle 1 needs `w` of cycle 2, which the batch that ends at 1 moves by what depends on `da`.
         self.file.write_text("node f(e: bool, be: bool, x: f64) -> (h: f64)\n  w = param_end(be, param(0.5));\n"
                              "  h = tanh(w * fby_end(e, 0.0, h) + x);\n"
                              "node main(e: bool, be: bool, x: f64) -> (h: f64)\n  h, _ = diff f(e, be, x, true, -0.1 * h);\n")

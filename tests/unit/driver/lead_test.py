@@ -39,7 +39,7 @@ MAIN = """
 
 int main(void) {
   static f_state one, before;
-  memset(&one, 0xa5, sizeof one); /* nothing is read that nobody set */
+  memset(&one, 0xa5, sizeof one); /* nothing is read that was not set */
   f_init(&one), f_seed(&one, 3);
   for (int i = 0; i < 200; ++i) {
     double y, z[3], w, drawn, early_y, early_z[3] = {0}, early_drawn;

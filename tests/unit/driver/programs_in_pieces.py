@@ -4,7 +4,7 @@ import functools
 import random
 import subprocess
 
-RMLC = None  # by whoever runs them
+RMLC = None  # set by the tests
 ROWS = 24
 SECONDS = 20
 

@@ -1,6 +1,6 @@
 """The order in which floats of a row are added: sums_test.py RMLC.
 
-It hangs on shapes alone: not on the level of optimisation, the processor, what else is in the program, or on
+It depends on shapes alone: not on the level of optimisation, the processor, what else is in the program, or on
 networks; and it is the one that lowering/llvm/elements/sums.cc tells, computed here anew."""
 
 import pathlib

@@ -1,4 +1,4 @@
-// What nobody looks at is not computed; what fails, draws or stores is.
+// A value without a use is not computed, unless it can fail, draws random numbers, or is stored.
 #include "lowering/steps/drop_unused.h"
 
 #include <gtest/gtest.h>

@@ -234,7 +234,7 @@ TEST(Demand, memory_is_that_of_the_window) {
   EXPECT_LT(p.header().longest_segment, 40);
 }
 
-// A branch that nobody takes is not looked at, and what it would need is not kept.
+// A branch that is never taken is not looked at, and what it would need is not kept.
 TEST(Demand, what_nobody_needs_is_not_waited_for) {
   Program p;
   const std::uint32_t c = p.truth(), e = p.truth(), x = p.input();

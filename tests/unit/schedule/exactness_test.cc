@@ -65,7 +65,7 @@ TEST(Exactness, ComputedCuts) {
     EXPECT_FALSE(inexact(text, {Ends::by_need})) << text << inexact(text, {Ends::by_need})->why;
 }
 
-// What waits for nobody leads, though it stands behind what waits for the end of a segment.
+// A value that waits for no other leads, though it stands behind what waits for the end of a segment.
 TEST(Exactness, SharedWindows) {
   const std::string held =
       "node held(e: bool, x: f64) -> (y: f64)\n  y = param_end(e, param(0.5)) * x;\n"

@@ -177,7 +177,7 @@ std::int64_t combine(std::size_t node, Operands x) {
   return static_cast<std::int64_t>(h);
 }
 
-// All values of every node, one round of each after the other as long as one can go on. A node that nobody looks at
+// All values of every node, one round of each after the other as long as one can go on. A node that is never read
 // any more may end early in a run; here none does.
 std::vector<std::vector<std::int64_t>> evaluate(const Random& graph) {
   std::vector<std::vector<std::int64_t>> all(graph.nodes.size());

@@ -249,7 +249,7 @@ TEST(scheduler, a_ball_goes_to_and_fro) {
   }
 }
 
-// Trees of tasks that wake others, with nothing and nobody beside: quiet once at the end of each, not before.
+// Trees of tasks that wake others, with no other task or thread: quiet once at the end of each, not before.
 TEST(scheduler, quiet_once_when_all_have_run) {
   Quiet quiet;
   Scheduler scheduler(3, std::ref(quiet));

@@ -204,7 +204,7 @@ TEST(Crossings, ABudgetIsKept) {
   EXPECT_FALSE(e.automaton);
 }
 
-// Two recurrences with one end are one, a third with another end is not; a part has only what it hangs on.
+// Two recurrences with one end are one, a third with another end is not; a part has only what it depends on.
 TEST(Crossings, WhatIsAlikeIsOne) {
   std::string error;
   const std::string text =

@@ -95,7 +95,7 @@ struct MqttClient::Callbacks {
   static void log(mosquitto*, void* object, int level, const char* text) {
     if (level == MOSQ_LOG_ERR) static_cast<MqttClient*>(object)->log_ = text;
   }
-  // Nobody is there to be asked.
+  // A service has no user to ask for a password.
   static int key_password(char*, int, int, void*) { return 0; }
 };
 

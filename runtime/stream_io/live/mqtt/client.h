@@ -1,6 +1,6 @@
-// A connection to a broker: libmosquitto, driven by whoever waits.
+// A connection to a broker: libmosquitto, driven by the waiting thread.
 //
-// There is no thread: what the library has to do, it does in connect and turn. While nobody turns, nothing
+// There is no thread: what the library has to do, it does in connect and turn. While no thread turns, nothing
 // is read from the broker, so it holds back what comes too fast.
 #pragma once
 
