@@ -326,7 +326,7 @@ void completion_options(CLI::App* sub, CommandLine& line) {
 // The completions for shells, read from the commands themselves.
 std::vector<rml::CompletedCommand> completed_commands(const CLI::App& app) {
   std::vector<rml::CompletedCommand> commands;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
     rml::CompletedCommand command{sub->get_name(), sub->get_description(), {}};
     for (const CLI::Option* option : sub->get_options()) {
       if (!option->get_group().empty() && !option->get_positional()) command.options.push_back(option->get_name());
@@ -490,6 +490,7 @@ void add_commands(CLI::App& app, CommandLine& line, const std::vector<std::strin
   }
   for (const char* name : {"lsp"}) {
     CLI::App* sub = app.add_subcommand(name, "not available yet");
+    sub->group("");  // neither the help nor the completion lists it
     sub->allow_extras();
     sub->footer("Not available yet; the manual says what it will do.");
     sub->callback([&line, name] { line.not_available = name; });

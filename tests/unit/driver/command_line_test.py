@@ -185,6 +185,8 @@ class CommandLine(unittest.TestCase):
             done = rmlc(command, self.file)
             self.assertEqual(done.returncode, 2, command)
             self.assertIn("not available yet", done.stderr)
+            self.assertNotIn(command, rmlc("--help").stdout)
+            self.assertNotIn(command, rmlc("completion", "bash").stdout)
         self.assertEqual(rmlc("trace", self.file, "--html", "t.html").returncode, 2)
         self.assertEqual(rmlc("build", self.file, "--chunk", "8").returncode, 2)
 
