@@ -1,8 +1,9 @@
-// Where programs find external functions of shared libraries, before they begin
+// Finds the functions of shared libraries that a program calls, before the program starts
 // (lowering/llvm/toolchain/bind_shared.h).
 //
-// The library is opened for itself: its functions take no place of functions that the program calls. If it is no longer
-// where it was when the program was built, the loader looks for its name where it looks for all (LD_LIBRARY_PATH).
+// The library is opened with local symbols, so its functions do not replace other functions that
+// the program calls. If the library is no longer at the path that it had when the program was
+// built, the loader searches its usual places for the file name (LD_LIBRARY_PATH).
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,7 +17,7 @@ namespace {
 
 [[noreturn]] void stop(const char* file, const char* what) {
   std::fprintf(stderr, "cannot use library %s: %s\n", file, what);
-  _exit(127);  // as a loader that does not find one
+  _exit(127);  // the status of a loader that does not find a library
 }
 
 }  // namespace

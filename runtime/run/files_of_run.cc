@@ -1,4 +1,5 @@
-// See files_of_run.h. Everything has one entry; what is written is compared with all entries before it.
+// Collects the identity (device and inode) of every file of the run. Each file to be written is
+// compared with all files that were collected before it.
 #include "runtime/run/files_of_run.h"
 
 #include <fcntl.h>
@@ -21,8 +22,9 @@ constexpr const char* loaded = "the one that --load or --load-params names";
 
 constexpr const char* foreign = "the one that --load-params names, which is no state";
 
-// A file of tensors that are no state's is not replaced by the state of this run. What cannot be read is told where it
-// is read.
+// False if --load-params names a file of tensors that is not a saved state, and this run would
+// replace it by its state. A file that cannot be read counts as replaceable: the error is
+// reported where the file is read.
 bool may_be_replaced(const std::string& path, const Options& options) {
   const auto identity = identity_of(path);
   if (!identity || (identity != identity_of(options.save) && identity != identity_of(options.resume))) return true;
@@ -40,7 +42,7 @@ class FilesOfRun {
   void add(std::string what, const std::optional<FileIdentity>& identity) {
     if (identity) files_.push_back({std::move(what), *identity});
   }
-  // except: the entry that may be the same file.
+  // except: description of the entry that may be the same file.
   void write(const std::string& option, const std::string& path, std::string_view except = {}) {
     const auto identity = identity_of(path);
     if (!identity) return;
@@ -59,7 +61,7 @@ class FilesOfRun {
   std::vector<Entry> files_;
 };
 
-// What takes the place of a file as a whole needs its folder only.
+// A file that is replaced as a whole only needs write permission for its folder.
 void require_writable(const std::string& path, bool in_place) {
   if (!in_place || !file_exists(path)) return require_replaceable(path);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -109,7 +111,8 @@ std::vector<NameLock> check_files(const rml_program& program, const Options& opt
     refuse_special_file(w.option, w.path);
     files.write(w.option, w.path, w.except);
     require_writable(w.path, w.in_place);
-    if (options.writes && w.except == loaded) locks.emplace_back(w.path);  // a state
+    // the two files of a state
+    if (options.writes && w.except == loaded) locks.emplace_back(w.path);
     if (w.in_place) require_unlocked(w.path);
   }
   for (const Endpoint& e : outputs)

@@ -1,4 +1,5 @@
-// What a run reads and writes: nothing of it is written over anything else of it, nor while another run writes it.
+// Checks the files of a run before any of them is changed: a run must not overwrite a file that
+// it also uses for another purpose, or that another process is writing.
 #pragma once
 
 #include <string>
@@ -10,9 +11,10 @@
 
 namespace rml::rt {
 
-// Throws Failure if a file that an option names cannot be written, or is one that the run reads or writes as something
-// else, or that another process is writing; `program` is what runs. A state may take the place of the one that was
-// loaded. Returns the lock of the state, for as long as the run lives; sinks lock what they write.
+// Throws Failure if a file that an option names cannot be written, if the run also reads or
+// writes it for another purpose, or if another process is writing it. A saved state may replace
+// the state that was loaded. Returns the locks of the state files, which the caller holds until
+// the run ends; sinks lock their own files.
 [[nodiscard]] std::vector<NameLock> check_files(const rml_program& program, const Options& options,
                                                 const std::vector<Endpoint>& inputs,
                                                 const std::vector<Endpoint>& outputs);

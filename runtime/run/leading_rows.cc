@@ -1,4 +1,5 @@
-// See leading_rows.h.
+// Tracks for each peer whether it already received the next row, so that the row is not sent to
+// it twice.
 #include "runtime/run/leading_rows.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ void LeadingRows::begin(const std::vector<Endpoint>& outputs, const std::vector<
   had_.assign(outputs.size(), false);
   known_.assign(program_.n_outputs, 0);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    // What is kept of a row comes with its inputs.
+    // An output with cells copied from the input needs the input row, so it cannot be sent early.
     if (!outputs[k].peer || outputs[k].kept != nullptr) continue;
     peers_.push_back({k, recorded_path(outputs[k].path), outputs[k].ports});
     had_[k] = std::find(led.begin(), led.end(), peers_.back().path) != led.end();

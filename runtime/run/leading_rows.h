@@ -1,8 +1,9 @@
-// Rows that leave before the inputs of their cycle are read, since they need none of them: a plant and its controller
-// would wait for each other otherwise.
+// Sends a row before the inputs of its cycle are read, if the row does not depend on them.
+// Without this, a plant and its controller would wait for each other.
 //
-// Only peers get them so, and only while inputs come from peers, who may wait for them: a file has a row for each cycle
-// that was read, no more. A peer has one more at the end of the run, and the state says so.
+// Only peers get rows early, and only while an input comes from a peer that may wait for them. A
+// file gets exactly one row per cycle read. A peer may have received one row more when the run
+// ends; the saved state records this.
 #pragma once
 
 #include <string>
@@ -17,21 +18,24 @@ namespace rml::rt {
 
 class LeadingRows {
  public:
-  // row: what sinks write.
+  // row: the row that the sinks write.
   LeadingRows(const rml_program& program, Row& row, WriteBehind& sinks) : program_(program), row_(row), sinks_(sinks) {}
 
-  // The outputs that the sinks were made for, in their order, and which of them have had the next row.
+  // outputs: the outputs that the sinks were made for, in the same order. led: paths of those
+  // that already received the next row.
   void begin(const std::vector<Endpoint>& outputs, const std::vector<std::string>& led);
-  // Whether there may ever be one.
+  // True if the program can ever send a row early.
   bool possible() const { return program_.lead != nullptr && !peers_.empty(); }
-  // Between two cycles, all rows before the next one being out. A value that is not finite waits for its cycle if
-  // that is to be told.
+  // Sends the next row to the peers for which it is known. Call it between two cycles, after all
+  // earlier rows were written. If `finite` is given, a row with a value that is not finite is
+  // held back until its cycle reports it.
   void send(void* state, const FiniteCheck* finite);
-  // The next row, to the outputs that have not had it.
+  // Writes the next row to the outputs that have not received it yet.
   void write() { any_ ? write_rest() : sinks_.write(); }
-  // Those that have.
+  // Paths of the outputs that already received the next row.
   std::vector<std::string> led() const;
-  // What to tell before the first row: a peer that feeds the program may wait for a row that leaves late.
+  // Warnings to print before the first row: for each output of a peer that could be known early
+  // but leaves late, because the peer that feeds the program may wait for it.
   std::vector<std::string> warnings() const;
 
  private:
@@ -48,8 +52,8 @@ class LeadingRows {
   Row& row_;
   WriteBehind& sinks_;
   std::vector<Peer> peers_;
-  std::vector<std::uint8_t> known_;  // by output
-  std::vector<bool> had_;            // by sink: the next row
+  std::vector<std::uint8_t> known_;  // by output: its value is known
+  std::vector<bool> had_;            // by sink: it already received the next row
   bool any_ = false;
 };
 

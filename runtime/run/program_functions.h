@@ -1,8 +1,10 @@
-// The functions that compiled programs call and do not define, where these run beside their compiler.
+// Finds the functions that a compiled program calls but does not define, if it runs in the
+// process of its compiler.
 //
-// A program in a file is linked with the runtime and the C library. One in memory finds here what it would find there:
-// the runtime's functions in a table that is made when the runtime is built, those of the C library in the C library.
-// Whatever else the process holds, an interpreter or the libraries of others, is not looked at.
+// A program in a file is linked with the runtime and the C library. For a program in memory, the
+// runtime's functions are in a table that the build of the runtime generates, and the other
+// functions are looked up in the C library. No other code of the process is searched, such as an
+// interpreter or foreign libraries.
 #pragma once
 
 #include <span>
@@ -14,10 +16,11 @@ struct ProgramFunction {
   const char* name;
   void (*address)();
 };
-// The runtime's, sorted by name.
+// The runtime's functions, sorted by name.
 std::span<const ProgramFunction> program_functions();
 
-// The address of the runtime's or the C library's function (or variable) of that name; null: they have none.
+// The address of the function or variable with this name in the runtime or the C library; null if
+// neither has it.
 void* find_program_function(const std::string& name);
 
 }  // namespace rml::rt

@@ -1,4 +1,5 @@
-// See program_state.h.
+// The state is one aligned block. Its header connects the program to the memory, which has a
+// ceiling.
 #include "runtime/run/program_state.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A program's state: allocated, initialised and in the end destroyed.
+// Owns the state of a program: allocates and initialises it, and destroys it at the end.
 #pragma once
 
 #include "runtime/base/memory.h"
@@ -8,14 +8,14 @@ namespace rml::rt {
 
 class ProgramState {
  public:
-  // Throws Failure if it does not fit into memory.
-  // ranks: among which it runs; null: it is alone.
+  // Throws Failure if the state does not fit into memory. ranks: the group of ranks of this
+  // process; null if the program runs alone.
   ProgramState(const rml_program& program, std::uint64_t seed, std::int64_t horizon, rml_ranks* ranks = nullptr);
   ~ProgramState();
   ProgramState(const ProgramState&) = delete;
   ProgramState& operator=(const ProgramState&) = delete;
 
-  // As a new one, in the memory that this one has grown.
+  // Initialises the state again; memory that the state has already obtained is reused.
   void restart(std::uint64_t seed, std::int64_t horizon);
 
   void* block() const { return block_; }

@@ -1,4 +1,5 @@
-// See progress.h.
+// Draws the progress line only when it is due, so that a call of `tick` costs one reading of the
+// clock.
 #include "runtime/run/progress.h"
 
 #include <unistd.h>

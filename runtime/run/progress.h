@@ -1,8 +1,8 @@
-// The progress line on stderr: cycles, cycles per second, time left, chosen outputs.
+// The progress line on stderr: cycles, cycles per second, remaining time, and the chosen outputs.
 //
-// Drawn at most ten times a second over itself on a terminal, as a line of its own every two
-// seconds elsewhere. The time left is known where the size of the input or --cycles is. The
-// line is erased or ended before anything else is printed.
+// A terminal shows one line that is redrawn at most ten times a second. Elsewhere a new line is
+// printed every two seconds. The remaining time is shown if the size of the input or --cycles is
+// known. The line is erased or ended before anything else is printed.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@ class Progress {
  public:
   Progress(const Options& options, const Row& outputs);
   bool enabled() const { return enabled_; }
-  // Cycles that were there before this run.
+  // cycles: number of cycles that earlier runs computed.
   void begin(std::int64_t cycles) { before_ = cycles; }
-  // After each cycle; fraction of the work done, negative if unknown.
+  // Call after each cycle. fraction: completed share of the work, negative if unknown.
   void tick(std::int64_t cycles, double fraction) {
     if (enabled_) draw_when_due(cycles, fraction);
   }

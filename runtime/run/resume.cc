@@ -1,4 +1,5 @@
-// See resume.h.
+// Matches the outputs of this run with the recorded outputs by path and ports. Each output then
+// continues after the recorded number of bytes.
 #include "runtime/run/resume.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ std::vector<std::string> names(const Row& row, const std::vector<std::uint32_t>&
   return found;
 }
 
-// "label 3f2a91c0", of each output that is written by its classes.
+// "label 3f2a91c0": for each port that is written as a class name, its name and the checksum of
+// its list of classes.
 std::string classes_of(const Endpoint& output, const Row& row) {
   std::string text;
   for (const std::uint32_t i : output.ports) {

@@ -1,4 +1,5 @@
-// What a run takes over from another one that it goes on with, and what it leaves to the next.
+// Reads the state that a run continues from, and records where its outputs end, so that a later
+// run can continue.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +15,22 @@
 namespace rml::rt {
 
 struct SavedRun {
-  // A file of --resume that is not there is one that this run will make. Throws Failure if --seed is another than that
-  // of the state.
+  // A file of --resume may be missing; this run will then create it. Throws Failure if --seed
+  // differs from the seed of the state.
   explicit SavedRun(const Options& options);
 
-  std::string path;  // of --resume or --load; empty: the run begins with nothing
+  std::string path;  // from --resume or --load; empty: the run starts without a state
   std::optional<CheckpointIn> state;
-  bool resumed = false;  // its inputs and outputs are gone on with as well
+  bool resumed = false;  // the run also continues the inputs and outputs of the saved run
 };
 
-// Opens all outputs; where there is a record, each where the run that saved it to the file `path` left it, behind
-// `rows` rows. Throws Failure if these are not the outputs of that run.
+// Opens all outputs. If there is a saved record, each output is opened where the run that wrote
+// the file `path` left it, after `rows` rows. Throws Failure if these are not the outputs of that
+// run.
 void open_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, const RunRecord* saved, std::uint64_t rows,
                   const std::string& path);
 
-// Notes where the outputs stand, once all that was written is there.
+// Records the length of each output, after all rows were written out.
 void record_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, RunRecord& record);
 
 }  // namespace rml::rt

@@ -1,7 +1,9 @@
-// See run.h. Rows are read ahead and written behind (pipeline/). Order matters: the inputs are opened (and their
-// headers checked) and a saved state is read before the outputs are created or cut, so that nothing wrong destroys an
-// old output. The end of the input makes no row known: finish says what the rows that are missing wait for. What was
-// complete is written, whatever the end.
+// Runs a program: rows are read ahead and written behind by other threads (pipeline/).
+//
+// The order of the first steps protects old outputs. Inputs are opened and their headers checked,
+// then a saved state is read; only then are outputs created or cut, so that a wrong input or
+// state destroys nothing. At the end of the input, `finish` reports the condition that incomplete
+// rows still wait for. Complete rows are written, whatever ended the run.
 #include "runtime/run/run.h"
 
 #include <algorithm>
@@ -92,12 +94,13 @@ class Run {
   int execute();
 
  private:
-  // The state, as it begins or as it was saved; the input up to its cycle; the outputs up to its rows.
+  // Prepares the state (new or loaded), the input (at the cycle of the state) and the outputs (at
+  // its rows).
   void begin();
   void tell(const std::vector<std::string>& lines) const;
   void settle();
   void save();
-  // Of what a state is made that begins at a cycle.
+  // The anchor collects the parts of a state that begins at a cycle. Null if no state is saved.
   Anchor* anchor() { return save_to_.empty() ? nullptr : &anchor_; }
   void add_to_anchor() {
     if (source_) record_.input_checksum = row_in().checksum(record_.input_checksum);
@@ -106,21 +109,22 @@ class Run {
   void look() {
     if (anchor_.wants_look()) anchor_.look(state_->block());
   }
-  // As --cycles says, of rows that are not dealt out.
+  // True if --cycles is reached. Rows dealt out among ranks are counted by DealtRows instead.
   bool has_all_cycles() const {
     return options_.cycles && deal_ == nullptr && state_->header().pushed - record_.first_cycle >= *options_.cycles;
   }
-  // False at the end of the input, at --cycles and after a signal.
+  // Reads the next row. False at the end of the input, at --cycles and after a signal.
   bool next_inputs();
-  // Rows may leave before the inputs of their cycle.
+  // True if rows may be sent before the inputs of their cycle.
   bool leads() const { return drains_ && leading_.possible(); }
   void send_leading_row();
   bool cycle();
-  // After a cycle of this number, or after the last one.
+  // True if the state is saved after this number of cycles.
   bool saves_after(std::int64_t cycles) const;
   void save_now();
-  // A network: all of its cycles. One thread reads and pushes, this one pops and writes. Where the state has to be
-  // looked at between two cycles, the former pauses: after the first one, or before it `waits` for the second.
+  // Runs all cycles of a network. One thread reads and pushes rows, this one pops and writes
+  // them. If this thread must use the state between two cycles, the reading thread pauses: after
+  // a cycle, or (waits) before it blocks for the next input.
   void run_network();
   void feed();
   void pause_reading(bool waits);
@@ -132,7 +136,7 @@ class Run {
   void tell_window();
   void drain();
   void finish();
-  // A network has threads enough, and its own for reading.
+  // False for a network: it has its own reading thread and enough other threads.
   bool pipelined() const { return options_.threads != 1 && program_.network == nullptr && !deals_rows(program_); }
   const Row& row_in() const { return source_ ? source_->row() : in_; }
   void flush() {
@@ -140,9 +144,9 @@ class Run {
     for (const auto& sink : sinks_.sinks()) sink->flush();
     monitors_.flush();
   }
-  // Whether all that is in sight is finite, if that is asked.
+  // If requested, checks that all outputs and cells are finite.
   void inspect();
-  // Everything complete, in spite of an error; returns what else went wrong.
+  // After an error, writes all complete rows. Further errors are added to `problems`.
   void salvage(Problems& problems);
   double fraction() const;
   void enter(Profile::Phase phase) {
@@ -159,46 +163,48 @@ class Run {
 
   const rml_program& program_;
   const Options& options_;
-  std::vector<NameLock> locks_;  // until all is written
-  Row in_;                       // what the source fills; the program is given source_->row()
+  std::vector<NameLock> locks_;  // held until everything is written
+  Row in_;                       // filled by the source; the program reads source_->row()
   Row out_;
   const std::string save_to_;
-  KeptCells kept_;  // what leaves with its row unread
+  KeptCells kept_;  // input cells that are copied to the output as text
   const ColumnTexts texts_;
   Anchor anchor_;
   Progress progress_;
   Monitors monitors_;
   std::optional<FiniteCheck> finite_;
-  std::string not_finite_;            // told of the first row that is not
-  const rml_watch* watch_ = nullptr;  // what in it
+  std::string not_finite_;            // message about the first row with a value that is not finite
+  const rml_watch* watch_ = nullptr;  // the first value in it that is not finite
   std::int64_t watch_cycle_ = 0;
-  bool drains_ = false;  // an input is a peer's: it can keep us waiting, and is read on after a signal
-  bool halted_ = false;  // no row comes out any more
-  bool seen_ = true;     // there is somebody who looks at rows
+  // an input is a peer: the run may wait for it, and reads on after a signal
+  bool drains_ = false;
+  bool halted_ = false;  // no further row is written
+  bool seen_ = true;     // rows are written or monitored
   std::vector<Endpoint> outputs_;
   WriteBehind sinks_;
   LeadingRows leading_;
   std::optional<ProgramState> state_;
-  std::optional<Trace> trace_;  // of the network's tasks
+  std::optional<Trace> trace_;  // records the tasks of the network
   std::optional<Network> network_;
-  std::exception_ptr reading_failed_;       // of the thread that feeds the network
-  std::atomic<bool> reading_waits_{false};  // for the input
-  std::atomic<double> fraction_read_{-1};   // of the work, by that thread
+  std::exception_ptr reading_failed_;       // set by the thread that feeds the network
+  std::atomic<bool> reading_waits_{false};  // that thread is waiting for input
+  std::atomic<double> fraction_read_{-1};   // completed share of the input, set by that thread
   std::atomic<std::int64_t> rows_taken_{0};
-  RecentPlaces places_;  // of that thread
-  Pause pause_;          // … between two cycles
+  RecentPlaces places_;  // source positions of recent rows, for messages; written by that thread
+  Pause pause_;          // pauses that thread between two cycles
   bool pause_waits_ = false;
   std::optional<Profile> profile_;
-  bool profile_written_ = false;  // or it could not be
+  bool profile_written_ = false;  // true also after a failed attempt
   bool window_told_ = false;
   GivenParameters given_;
   RunRecord record_;
-  std::int64_t cycles_before_ = 0;  // this process
+  std::int64_t cycles_before_ = 0;  // number of cycles before this process
   std::int64_t undetermined_ = 0;
   std::int64_t peak_buffer_bytes_ = 0;
   const WakeUp wake_up_;
-  DealtRows* deal_ = nullptr;          // in source_; null: all rows are read
-  std::unique_ptr<ReadAhead> source_;  // null: no inputs. Its thread may look at all that is above
+  DealtRows* deal_ = nullptr;  // owned by source_; null: this process reads all rows
+  // null: no inputs. Last member, because its thread uses the members above
+  std::unique_ptr<ReadAhead> source_;
 };
 
 int Run::execute() {
@@ -210,7 +216,7 @@ int Run::execute() {
     try {
       while (program_.network == nullptr && cycle()) progress_.tick(state_->header().pushed, fraction());
     } catch (const Interrupted&) {
-      // The row that was being waited for does not exist: the run ends as after a whole cycle.
+      // The awaited row does not exist. The run ends as it does after a whole cycle.
     }
     finish();
     settle();
@@ -318,7 +324,7 @@ void Run::settle() {
   record_outputs(sinks_, outputs_, record_);
 }
 
-// Outputs are settled first: what the state has handed out is never lost.
+// The caller settles the outputs first, so that no row which the state counts as written is lost.
 void Run::save() {
   if (program_.network == nullptr) look();
   if (deal_ != nullptr) deal_->record(record_);
@@ -342,11 +348,12 @@ void Run::save_now() {
 
 bool Run::next_inputs() {
   if (has_all_cycles()) return false;
-  // After a signal peers say themselves when all is read that they were told has arrived.
+  // After a signal, reading continues from peers: they report the end once all acknowledged rows
+  // are read.
   return (interrupt_signal() == 0 || drains_ || deal_ != nullptr) && (!source_ || source_->read());
 }
 
-// A program that waits for row n before it sends row n + 1 gets it.
+// Flushes all rows, so that a peer receives row n even if it sends row n + 1 only afterwards.
 void Run::before_reading_blocks() {
   if (!network_) return source_ ? source_->before_waiting() : flush();
   if (leads()) pause_reading(true);
@@ -355,7 +362,7 @@ void Run::before_reading_blocks() {
   network_->signal();
 }
 
-// Of the thread that reads.
+// Runs in the thread that reads.
 void Run::feed() {
   const std::int64_t& cycles = state_->header().pushed;
   try {
@@ -369,7 +376,7 @@ void Run::feed() {
     }
     if (leads()) pause_reading(true);
   } catch (const Interrupted&) {
-    // The row that was being waited for does not exist.
+    // The awaited row does not exist.
   } catch (...) {
     reading_failed_ = std::current_exception();
   }
@@ -411,8 +418,8 @@ void Run::run_network() {
   if (state_->header().fault != RML_OK) throw fault();
 }
 
-// False: there will be no more rows. A network that has settled before the last row was taken is still so after it: no
-// cycle comes in.
+// Returns false when there will be no more rows. `settled` is read before the last row is popped;
+// the network stays settled afterwards, because no further cycle is pushed meanwhile.
 bool Run::take_or_wait() {
   const std::uint32_t seen = network_->changes();
   const bool at_rest = pause_.begun() && network_->settled();
@@ -433,7 +440,7 @@ bool Run::take_or_wait() {
   return true;
 }
 
-// Nothing has failed: otherwise rows had ended.
+// Called only if no task has failed; after a failure the rows have already ended.
 void Run::between_cycles() {
   if (pause_waits_) {
     send_leading_row();
@@ -446,10 +453,12 @@ void Run::between_cycles() {
   if (saves_after(state_->header().pushed)) save_now();
 }
 
-// The row of a network that a fault came up in is not the one that was read last.
+// In a network, the row that caused the fault is usually not the last one read, so its position
+// is looked up.
 Failure Run::fault() {
   const rml_header& header = state_->header();
-  if (header.fault == RML_OK) halted_ = true;  // another rank is lost: the row of this cycle is none
+  // another rank is lost, and this cycle has no valid row
+  if (header.fault == RML_OK) halted_ = true;
   if (options_.among != nullptr) options_.among->rethrow();
   if (!source_) return Failure(fault_text(program_, header, {}));
   return Failure(fault_text(program_, header, [&](std::uint32_t input) {
@@ -458,7 +467,7 @@ Failure Run::fault() {
   }));
 }
 
-// After a signal there may be no further cycle.
+// After a signal there may be no further cycle, so no row is sent early.
 void Run::send_leading_row() {
   const rml_header& header = state_->header();
   if (header.popped != header.pushed || record_.rows_again > 0 || halted_) return;
@@ -488,7 +497,7 @@ bool Run::cycle() {
   return true;
 }
 
-// Once: a user who feeds the program forever should know that it keeps what it reads.
+// Warns once that a program which runs without end keeps many of the rows that it has read.
 void Run::tell_window() {
   constexpr std::int64_t many_rows = 1'000'000, many_bytes = std::int64_t{256} << 20;
   const rml_header& header = state_->header();
@@ -498,7 +507,7 @@ void Run::tell_window() {
 }
 
 void Run::drain() {
-  if (program_.network != nullptr) return;  // it has handed out all it has
+  if (program_.network != nullptr) return;  // the network has already handed out all its rows
   const rml_header& header = state_->header();
   while (!halted_ && header.popped < header.pushed &&
          program_.pop(state_->block(), out_.pointers(), out_.present()) == 1)
@@ -506,7 +515,7 @@ void Run::drain() {
 }
 
 void Run::take_row() {
-  if (halted_) return;  // a network hands out what it has
+  if (halted_) return;  // a network still hands out its complete rows
   if (record_.rows_again > 0) {
     --record_.rows_again;
     return;
@@ -524,8 +533,9 @@ void Run::take_row() {
   leading_.write();
 }
 
-// The row of a cycle may come out late, the cells are those of the last one; in one cycle the order
-// of the watches decides.
+// Chooses between the first bad row and the first bad cell. A row may come out cycles after its
+// own, whereas the cells are those of the last cycle. Within one cycle the order of the watches
+// decides.
 void Run::inspect() {
   if (!finite_) return;
   const std::int64_t cycle = state_->header().pushed - 1;

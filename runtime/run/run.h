@@ -1,7 +1,7 @@
-// The cycle loop: read a row, push it, pop and write the rows that are complete.
+// The cycle loop: reads a row, pushes it, then pops and writes the rows that are complete.
 //
-// Rows that were complete before the input, the program or an interruption stopped the run are
-// written and flushed whatever stopped it. See docs/manual/programs.md and rmlrt.h.
+// If the input ends, the program fails or a signal interrupts the run, rows that were complete
+// before are still written and flushed. See docs/manual/programs.md and rmlrt.h.
 #pragma once
 
 #include "runtime/base/rmlrt.h"
@@ -9,10 +9,11 @@
 
 namespace rml::rt {
 
-// Returns the exit status (0, or 128 + signal). Throws Failure.
+// Returns the exit status: 0, or 128 + the number of the signal that stopped the run. Throws
+// Failure.
 int run_program(const rml_program& program, const Options& options);
 
-// rml_main for a program whose files are known: it writes over none of them.
+// As rml_main, for a program whose source files are known: the run refuses to overwrite them.
 int run_made_of(const std::vector<std::string>& sources, const rml_program* program, int argc, char** argv);
 
 }  // namespace rml::rt

@@ -1,4 +1,4 @@
-// See statistics.h.
+// Prints one line per figure, in a fixed order.
 #include "runtime/run/statistics.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ void print_statistics(const rml_program& program, const rml_header& header, cons
                header.pushed, header.popped, run.seconds,
                run.seconds > 0 ? static_cast<double>(run.cycles) / run.seconds : 0.0,
                static_cast<double>(peak_resident_bytes()) / (1024.0 * 1024.0), program.state_bytes);
-  // Without segments, cycles are kept by a program that runs on demand.
+  // Without segments, the longest "segment" is the number of cycles that a program on demand
+  // keeps.
   if (header.segments == 0 && header.longest_segment > 0)
     std::fprintf(stderr, "window           %" PRId64 " cycles at most\n", header.longest_segment);
   else

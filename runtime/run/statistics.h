@@ -1,4 +1,4 @@
-// --stats: what a run tells of itself when it is over.
+// Prints the statistics that --stats requests at the end of a run.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace rml::rt {
 
 struct Statistics {
   double seconds = 0;
-  std::int64_t cycles = 0;             // of this process
-  std::int64_t peak_buffer_bytes = 0;  // as far as it was seen
+  std::int64_t cycles = 0;             // number of cycles that this process computed
+  std::int64_t peak_buffer_bytes = 0;  // highest value seen, in bytes
 };
 
 void print_statistics(const rml_program& program, const rml_header& header, const Statistics& run);
