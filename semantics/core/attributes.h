@@ -1,4 +1,4 @@
-// Attributes that are known numbers, for those who apply operators.
+// Attributes whose values are known numbers, for code that applies operators.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Components of the demanded part of a core: constants and values that nothing needs are in
-// none. Edges that can never be followed are left out.
+// Tarjan's algorithm on the needed part of a core. Constants and values that nothing needs are
+// left out, as are edges that can never be followed.
 #include "semantics/core/components.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Components find_components(const DependenceGraph& graph, const std::map<ValueId,
   Components out;
   out.of.assign(n, Components::none);
   std::vector<std::uint32_t> number(found, Components::none);
-  // Tarjan yields operands first; keep that order while leaving out what is not included.
+  // Tarjan's algorithm yields operands first; this order is kept.
   std::vector<std::vector<ValueId>> members(found);
   for (std::size_t i = 0; i < n; ++i)
     if (included(ValueId{i})) members[component[i]].push_back(ValueId{i});

@@ -1,7 +1,7 @@
 // Strongly connected components of a dependence graph, operands before users.
 //
-// A component is what must advance together in time: a single acyclic equation, a forward
-// recurrence, a backward one, or a knot of both.
+// The values of a component must advance together in time. A component is a single acyclic
+// equation, a forward recurrence, a backward recurrence, or a combination of both directions.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,18 @@ namespace rml {
 
 struct Component {
   std::vector<ValueId> values;  // in order of their ids
-  ClockId clock;                // the nearest clock that all are on
+  ClockId clock;                // the nearest clock of which the clocks of all values are samplings
   bool cyclic = false;
 };
 
 struct Components {
-  static constexpr std::uint32_t none = UINT32_MAX;  // constants, and what nothing needs
-  std::vector<Component> list;                       // topological
-  std::vector<std::uint32_t> of;                     // by ValueId
+  static constexpr std::uint32_t none = UINT32_MAX;  // component number of constants and of values that nothing needs
+  std::vector<Component> list;                       // in topological order, operands first
+  std::vector<std::uint32_t> of;                     // by value: index into `list`, or `none`
 };
 
-// `ties`: values that are in one component with others, and so is what lies between them.
+// `ties` are additional edges from key to value: a tie that closes a cycle puts both of its
+// values, and all values between them, into one component.
 Components find_components(const DependenceGraph&, const std::map<ValueId, ValueId>& ties = {});
 
 }  // namespace rml

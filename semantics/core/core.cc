@@ -1,4 +1,4 @@
-// Core as people see it: names of values and clocks.
+// Names of values and clocks as messages show them, and small functions of cores.
 #include "semantics/core/core.h"
 
 #include <algorithm>
@@ -23,10 +23,10 @@ std::string_view infix(const OperatorInfo& row) {
   return {};
 }
 
-constexpr int max_described_depth = 2;  // of the expressions that describe prints
+constexpr int max_described_depth = 2;  // nesting depth of the expressions that describe prints
 std::string expression(const Core& core, ValueId v, int depth);
 
-// Whether the text is one name, literal or call: nothing follows its outermost parenthesis.
+// True if the text is one name, literal or call, so that no parentheses are needed around it.
 bool is_atom(const std::string& text) {
   int open = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -39,7 +39,7 @@ bool is_atom(const std::string& text) {
 
 std::string parenthesized(const std::string& text) { return is_atom(text) ? text : "(" + text + ")"; }
 
-// An operand inside a larger expression.
+// An operand inside a larger expression, in parentheses if necessary.
 std::string atom(const Core& core, ValueId v, int depth) { return parenthesized(expression(core, v, depth + 1)); }
 
 std::string call_text(const Core& core, std::string callee, const std::vector<ValueId>& operands, int depth) {
@@ -50,7 +50,8 @@ std::string call_text(const Core& core, std::string callee, const std::vector<Va
   return callee + ")";
 }
 
-// As the program has it, but for operands that stand in the body.
+// The call of an iteration as the source has it, without the operands that are constants of the
+// body.
 std::string iteration_text(const Core& core, const ExternalNode& external, const std::vector<ValueId>& operands,
                            int depth) {
   const Iteration& it = *external.iteration;
@@ -112,7 +113,6 @@ std::string expression(const Core& core, ValueId v, int depth) {
 
 }  // namespace
 
-// 64-bit FNV-1a.
 std::vector<ValueId> moving_parameters(const Core& core) {
   std::vector<ValueId> moving;
   for (const Parameter& p : core.parameters) {

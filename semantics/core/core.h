@@ -1,9 +1,9 @@
 // Core: the program after instantiation and normalisation (docs/design/1-pipeline.md §4).
 //
-// A flat graph of single-primitive equations over value ids. Every value has a dtype, a
-// static shape, a clock and a source span. The primitives are those of the language and no
-// more; a `fby` that begins anew and a `post` that ends at a condition are merges around fby and
-// post whose branches are demanded under a guard:
+// A flat graph of values. Each value is defined by one primitive, and has a dtype, a static
+// shape, a clock and a source span. There are only the primitives of the language. A `fby` that
+// restarts and a `post` that ends at a condition are expressed by a merge with fby and post; the
+// merge needs each of its branches only under a guard:
 //
 //   v = const                     a constant tensor, present at any clock
 //   v = input k                   the k-th input of the entry node
@@ -15,8 +15,9 @@
 //   v = fby init x                init: a constant, or a value on `clock(v) on start`
 //   v = post x
 //
-// `start` is, for each clock, the value `fby true false` on it. Values are hash-consed while
-// they are built, except where identity matters (fby, post, calls, random draws).
+// For each clock, `start` is the value `fby true false` on it. Equal values are shared
+// (hash-consed) while they are built, unless their identity matters: fby, post, calls, random
+// draws.
 #pragma once
 
 #include <cstdint>
@@ -90,17 +91,17 @@ struct Value {
   Shape shape;
   ClockId clock;
   Span span;
-  InstanceId instance;  // where it was instantiated
-  std::string name;     // the user's variable, where there is one: "lstm.cell.h"
+  InstanceId instance;  // the instance of the node that the equation comes from
+  std::string name;     // the user's variable, or empty: "lstm.cell.h"
 };
 
-// One instantiation of a node; instances form the tree whose root is the entry node.
+// One instantiation of a node. Instances form a tree; the entry node is its root.
 struct Instance {
   InstanceId parent;  // invalid for the entry
   NodeId node;
-  Span call;             // the call in the parent
+  Span call;             // place of the call in the parent
   std::string path;      // "lstm.cell", "" for the entry
-  bool derived = false;  // of a node that `diff` made
+  bool derived = false;  // true if `diff` made the node
 };
 
 struct Port {
@@ -117,16 +118,16 @@ struct CoreAssert {
 
 struct Iteration;
 
-// How a C function takes what it is called with.
+// The calling convention of a C function.
 enum class Calling : std::uint8_t {
   plain,  // void f(inputs…, outputs…)
-  asks,   // T f(rml_ranks*, inputs…), a scalar
-  joins,  // void f(rml_ranks*, inputs…, outputs…): the ranks meet in it
+  asks,   // T f(rml_ranks*, inputs…); returns a scalar
+  joins,  // void f(rml_ranks*, inputs…, outputs…); a collective call: all ranks take part
 };
 
-// What is called: a C function, or the iteration of a node.
+// The target of a call: a C function, or the iteration of a node.
 struct ExternalNode {
-  std::string symbol;  // C name, or the node's
+  std::string symbol;  // C name, or the name of the node
   std::vector<std::pair<DType, Shape>> inputs, outputs;
   Span span;
   std::shared_ptr<const Iteration> iteration = nullptr;
@@ -134,35 +135,36 @@ struct ExternalNode {
   bool in_c() const { return iteration == nullptr; }
 };
 
-// Of a program for ranks: the input that ends micro-batches, and how many are a step.
+// For a program on ranks: the input that ends micro-batches, and the number of micro-batches a
+// step.
 struct Deal {
   std::uint32_t end = 0, per_step = 1;
 };
 inline constexpr std::uint32_t most_per_step = 65535;
 
-// A `param`: trained under diff, stored by name (see also InstantiateOptions::keep_stops). It is
-// `param(init) fby …`: the operator of that name yields what was loaded under the key of the path,
-// where something was.
+// A `param`, which `diff` trains and the saved state stores under its path (see also
+// InstantiateOptions::keep_stops). Its value is `param(init) fby …`: the operator `param` yields
+// the loaded value of this path, or `init` if none was loaded.
 struct Parameter {
   std::string path;
   ValueId value;
-  bool is_stopped() const { return path.empty(); }  // what `stop_gradient` yields
+  bool is_stopped() const { return path.empty(); }  // true for a result of `stop_gradient`, which is no parameter
 };
 
 struct Core {
-  std::string entry;  // the node's name
+  std::string entry;  // name of the entry node
   std::vector<Value> values;
   std::vector<Clock> clocks;  // [0] base, [1] never
   std::vector<Instance> instances;
   std::vector<ExternalNode> externals;
-  std::vector<Port> inputs;  // value: the Input
+  std::vector<Port> inputs;  // `value` is the core::Input of the port
   std::vector<Port> outputs;
-  std::size_t watched = 0;  // the last so many outputs: variables that are looked at while it runs
+  std::size_t watched = 0;  // number of outputs at the end of `outputs` that are variables shown during the run
   std::vector<CoreAssert> asserts;
   std::vector<Parameter> parameters;
-  std::vector<Port> watches;  // every named variable of the source that survived
-  bool dealt = false;         // the rows of its inputs: on any number of ranks, and on none, it has the same bits
-  std::optional<Deal> deal;   // ranks share the rows of the inputs
+  std::vector<Port> watches;  // all named variables of the source that still have a value
+  bool dealt = false;         // true if the rows are dealt: same bits on any number of ranks, or none
+  std::optional<Deal> deal;   // how ranks share the rows of the inputs
 
   const Value& operator[](ValueId v) const { return values[v.index]; }
   Value& operator[](ValueId v) { return values[v.index]; }
@@ -170,29 +172,32 @@ struct Core {
   bool is_const(ValueId v) const { return std::holds_alternative<core::Const>(values[v.index].rhs); }
 };
 
-// `map`, `fold` and `scan`: a body without memory, computed for each element along the first axis of the
-// sequences. Its inputs: the states, an element of each sequence, what is fixed; its outputs: the states, then
-// what is stacked.
+// `map`, `fold` and `scan`: a body without memory, computed for each element along the first axis
+// of the sequences. Inputs of the body: the states, one element of each sequence, the fixed
+// arguments. Outputs of the body: the new states, then the results, which are stacked.
 struct Iteration {
   Core body;
   std::uint32_t states = 0, sequences = 0;
   std::int64_t length = 0;
-  bool reverse = false;  // the last element comes first; what is stacked stays where its element is
+  bool reverse = false;  // true: from the last element to the first; each result keeps its element's position
   bool can_fail = false;
 };
 
-// Replaces the bodies of all iterations, those within others first: `change` leaves alone what is in its own.
+// Replaces the bodies of all iterations, inner ones first. `change` need not descend into
+// iterations.
 void change_bodies(Core&, const std::function<void(Core&)>& change);
 
-// Parameters that training moves. They are saved when a run ends: so they are needed even without a reader.
+// Parameters that training changes. A run saves them at its end, so they are needed even if
+// nothing reads them.
 std::vector<ValueId> moving_parameters(const Core&);
 
-// Whether computing v may stop the run. Division does by an integer zero only.
+// True if computing v may stop the run. A division can fail only by an integer divisor of zero.
 bool can_fail(const Core&, ValueId);
-// v is an operator's result, and computing it does nothing but yield it: it may be left out, or done at another time.
+// True if v is the result of an operator without side effects, failures or randomness, so that
+// passes may remove or move the computation.
 bool only_computes(const Core&, ValueId);
 
-// What Apply::key holds for the thing that has this path.
+// The value of Apply::key for the thing at this path: 64-bit FNV-1a.
 std::uint64_t path_key(const std::string& path);
 
 // Calls f(ValueId&) for every operand of a right-hand side, conditions included.
@@ -224,17 +229,18 @@ void for_each_operand(Rhs& rhs, F&& f) {
       rhs);
 }
 
-// "base on c on not d", with the user's names.
+// The clock with the user's names, like "base on c on not d".
 std::string clock_string(const Core&, ClockId);
-// What the user calls a value: its name, or its source text shortened.
+// A value as messages show it: the user's name, or its source text shortened.
 std::string describe(const Core&, ValueId);
 
-// Text form (`rmlc show core`) and its inverse, so that a pass is tested from text.
+// The text form (`rmlc show core`). Tests of passes write cores as text.
 std::string print_core(const Core&);
-// Reads what print_core writes; nothing and a message with a line number if it is not that.
+// Reads the text that print_core writes. If the text has an error, returns nothing and sets
+// `error` to a message with a line number.
 std::optional<Core> read_core(const std::string& text, std::string& error);
 
-// The invariants above, checked; the first violation as text, or empty.
+// Checks the invariants above. Returns the first violation as text, or an empty string.
 std::string verify(const Core&);
 
 }  // namespace rml

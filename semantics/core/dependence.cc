@@ -1,12 +1,13 @@
-// Dependence edges, demand guards, and the removal of what is never needed.
+// Dependence edges, demand guards, and the removal of values that are never needed.
 //
-// Demand guards are a greatest fixed point found from below: every value starts as `never`
-// needed; from the roots (outputs, asserts, operators that can fail) guards flow along the
-// edges and a value's guard is the intersection over its uses. The search ends since a guard is `never` only until its
-// first use, and every later change takes literals from it; closing a guard ends since each step adds one of two
-// literals per value, and nothing is done for one that is there. Guards translate across
-// fby and post edges where the literal has a counterpart one instant earlier or later:
-// through post, `post b` becomes b and b becomes `fby true b`; through fby the reverse.
+// The demand guards are a fixed point. Each value starts as `never` needed. From the roots
+// (outputs, asserts, operators that can fail) guards flow along the edges, and the guard of a
+// value is the intersection over its uses. The search terminates: the first use sets the guard,
+// and each later change only removes literals. Closing a guard under implication terminates
+// because there are two literals per value and none is added twice.
+//
+// A guard crosses an edge of fby or post where its literal has a counterpart one instant earlier
+// or later: through post, `post b` becomes b and b becomes `fby true b`; through fby the reverse.
 #include "semantics/core/dependence.h"
 
 #include <algorithm>
@@ -36,11 +37,12 @@ std::vector<Literal> DependenceGraph::presence(ClockId clock) const {
   return path;
 }
 
-// Negations may lie on a ring where their clock never ticks (`a: bool when c = if d then not a else not a`, where c is
-// false for a reason that folding does not see): any literal of the ring will do. What falls is first the number of
-// samplings that the condition hangs below, for they leave their clock and nothing leads back to it; then, among
-// negations, the steps until the value where the ring is looked for moves on, which by and by are more than the ring
-// has.
+// On a clock that never ticks, negations may form a ring: `a: bool when c = if d then not a else
+// not a`, where folding does not see that c is false. In a ring, any of its literals is a valid
+// result. The loop terminates: samplings leave their clock and never return to it, so their
+// number is finite. Negations on one clock end, or repeat `mark`: `mark` moves after growing
+// numbers of steps, so that the interval finally exceeds the length of the ring (Brent's cycle
+// detection).
 Literal DependenceGraph::strip(Literal l) const {
   static const OperatorId logical_not = operators().require("logical_not");
   ValueId mark = l.condition;
@@ -92,7 +94,7 @@ void DependenceGraph::add(Guard& g, Literal l) const {
     g.never = g.never || std::ranges::any_of(g.literals, [&](Literal o) { return never_at_start(l, o); });
 }
 
-// At the first instant `fby b x` is b.
+// At the first instant, `fby b x` equals b.
 bool DependenceGraph::never_at_start(Literal a, Literal b) const {
   const auto excludes = [&](Literal start, Literal l) {
     const auto* fby = std::get_if<core::Fby>(&core_[l.condition].rhs);
@@ -133,11 +135,12 @@ Guard DependenceGraph::guard_of(ValueId v, const Dependence& e) const {
   return g;
 }
 
-// The literals that hold one instant of `clock` later (weight 1) or earlier (-1).
+// The literals that hold one instant of `clock` later (weight 1) or earlier (weight -1).
 Guard DependenceGraph::translate(const Guard& g, ClockId clock, int weight) const {
   Guard out;
   for (const Literal& l : g.literals) {
-    // At the first instant nothing earlier is needed, on a clock below it neither.
+    // At the first instant of a clock, no earlier instant is needed, nor on any sampling of that
+    // clock.
     if (weight < 0 && l.positive && is_start(core_, l.condition) && within(core_, clock, core_[l.condition].clock))
       out.never = true;
     if (core_[l.condition].clock != clock) continue;
@@ -175,12 +178,12 @@ Guard DependenceGraph::demand_across(ValueId v, const Dependence& e) const {
   if (e.weight != 0) {
     g = translate(g, clock, e.weight);
   } else if (clock.valid() && core_[clock].parent.valid() && core_[clock].condition == e.on) {
-    // The condition of v's own clock is needed whether or not it holds.
+    // v needs the condition of its own clock also where that condition is false.
     Guard own;
     add(own, {e.on, core_[clock].positive});
     std::erase_if(g.literals, [&](const Literal& l) { return own.contains(l); });
   } else if (within(core_, clock, core_[e.on].clock)) {
-    return g;  // v is present, so what it needs is
+    return g;  // v is present, so its operand is present
   }
   add_presence(g, e.on);
   return g;
@@ -191,7 +194,8 @@ void DependenceGraph::add_presence(Guard& g, ValueId v) const {
 }
 
 void DependenceGraph::demand_edge(ValueId v, const Dependence& e, std::vector<ValueId>& changed) {
-  // What a fby remembers depends on where its clock ticked at every earlier instant.
+  // A fby depends on its clock at all earlier instants, so it needs the clock's condition
+  // unguarded.
   if (std::holds_alternative<core::Fby>(core_[v].rhs) && core_[v].clock.valid() &&
       core_[core_[v].clock].parent.valid() && core_[core_[v].clock].condition == e.on)
     meet(e.on, {}, changed);
@@ -209,7 +213,7 @@ void DependenceGraph::find_demand(std::span<const ValueId> ends) {
     if (core_[v].clock != never_clock) root(v);
   for (const ValueId v : failing(core_)) root(v);
   for (const ValueId v : ends) root(v);
-  // Users before operands, so that a guard is mostly known when it is passed on.
+  // Processes users before operands, so that most guards are complete when they are passed on.
   std::priority_queue<ValueId> work;
   std::vector<bool> waits(core_.values.size());
   for (;;) {
@@ -245,7 +249,7 @@ std::vector<bool> Dependents::of(std::vector<ValueId> work) const {
 
 namespace {
 
-// What of a value can never be needed.
+// The operand of a value that can never be needed.
 struct DeadOperand {
   ValueId value;
   enum Part : std::uint8_t { on_true, on_false, init, next, all } part;
@@ -263,7 +267,7 @@ std::vector<DeadOperand> find_dead_operands(const Core& core) {
       const bool fby = std::holds_alternative<core::Fby>(core[v].rhs);
       if (!e.guarded && !fby && e.weight <= 0) continue;
       if (fby && !e.at_start && e.weight == 0) continue;  // the condition of its clock
-      if (e.on == v && parameters.contains(v)) continue;  // it is saved, even without a reader
+      if (e.on == v && parameters.contains(v)) continue;  // a parameter is saved even if nothing reads it
       if (!graph.demand_across(v, e).never) continue;
       if (e.guarded)
         dead.push_back({v, e.guard.positive ? DeadOperand::on_true : DeadOperand::on_false});

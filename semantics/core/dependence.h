@@ -1,14 +1,15 @@
-// Who needs whom, when, and under which conditions (docs/design/1-pipeline.md §5).
+// Dependences between values: at which distance in time, and under which conditions
+// (docs/design/1-pipeline.md §5).
 //
-// Values of a core are vertices. An edge v -> u of weight d says that v at an instant may
-// need u d instants later: 0 pointwise, -1 through fby, +1 through post. Instants are those
-// of v's clock. Every edge carries the Boolean literals under which it is followed, and
-// every value its demand guard: literals that hold whenever anything needs it. Guards make
-// dead edges visible, e.g. in
+// The vertices are the values of a core. An edge v -> u of weight d says that v at an instant may
+// need u d instants later: 0 for pointwise operators, -1 through fby, +1 through post. Instants
+// are counted on v's clock. Each edge carries the Boolean literals under which it is followed.
+// Each value has a demand guard: the literals that hold wherever a use needs the value. Guards
+// reveal dead edges, as in
 //
-//     s = merge bp do ((post s) when not bp);   di = (post s) when (post bp);
+//    s = merge bp do ((post s) when not bp);   di = (post s) when (post bp);
 //
-// s is only ever needed where bp holds, so its second branch is never taken.
+// Here s is needed only where bp holds, so its second branch is never taken.
 #pragma once
 
 #include <span>
@@ -18,7 +19,7 @@
 
 namespace rml {
 
-// A Boolean value of the same instant, or its negation.
+// A Boolean value at the same instant, or its negation.
 struct Literal {
   ValueId condition;
   bool positive = true;
@@ -27,7 +28,7 @@ struct Literal {
   Literal operator!() const { return {condition, !positive}; }
 };
 
-// A conjunction of literals, closed under what they imply; `never` when it is false.
+// A conjunction of literals that contains all literals it implies. `never`: it is false.
 struct Guard {
   bool never = false;
   std::vector<Literal> literals;  // sorted
@@ -38,33 +39,35 @@ struct Guard {
 struct Dependence {
   ValueId on;
   int weight = 0;
-  bool guarded = false;  // followed only where `guard` holds
+  bool guarded = false;  // true if the edge is followed only where `guard` holds
   Literal guard{};
-  bool at_start = false;  // a fby's init: followed only at the first instant
+  bool at_start = false;  // the `init` of a fby: followed only at the first instant
 };
 
 class DependenceGraph {
  public:
-  // `ends`: values that are needed as results are, at each of their instants.
+  // `ends`: further values that are needed at each of their instants, like results.
   explicit DependenceGraph(const Core&, std::span<const ValueId> ends = {});
 
   const Core& core() const { return core_; }
   const std::vector<Dependence>& of(ValueId v) const { return edges_[v.index]; }
-  // Literals that hold wherever v is needed; `never`: nothing needs it.
+  // Literals that hold wherever v is needed. `never`: nothing needs v.
   const Guard& demand(ValueId v) const { return demand_[v.index]; }
-  // The literals of v's clock, outermost first.
+  // The literals of the clock, outermost first.
   std::vector<Literal> presence(ClockId) const;
-  // demand(v) and the guard of the edge.
+  // The conjunction of demand(v) and the guard of the edge.
   Guard guard_of(ValueId v, const Dependence& edge) const;
 
-  // What is known of e.on where v needs it; `never`: the edge is never followed.
+  // The literals known at the instant of e.on where v needs it. `never`: the edge is never
+  // followed.
   Guard demand_across(ValueId v, const Dependence& e) const;
 
   // The literal without the negations and samplings around its condition.
   Literal strip(Literal) const;
-  // Adds a literal and what follows from it within the instant.
+  // Adds a literal and its consequences within the same instant.
   void add(Guard&, Literal) const;
-  // The two cannot hold together: one is true at the first instant only, the other false then.
+  // True if the two literals exclude each other because one is true only at the first instant and
+  // the other is false there.
   bool never_at_start(Literal, Literal) const;
 
  private:
@@ -78,14 +81,14 @@ class DependenceGraph {
   const Core& core_;
   std::vector<std::vector<Dependence>> edges_;
   std::vector<Guard> demand_;
-  std::vector<std::vector<ValueId>> delayed_;  // by value x: the `fby const x`
+  std::vector<std::vector<ValueId>> delayed_;  // by value x: the values `fby const x`
 };
 
-// Who depends on whom: the edges of a graph the other way.
+// The reverse edges of a dependence graph, from operands to users.
 class Dependents {
  public:
   explicit Dependents(const DependenceGraph&);
-  // By value: whether it is one of these or depends on one, and somebody needs it.
+  // By value: true if it is needed and is one of the given values or depends on one of them.
   std::vector<bool> of(std::vector<ValueId>) const;
 
  private:
@@ -93,8 +96,9 @@ class Dependents {
   std::vector<std::vector<ValueId>> users_;
 };
 
-// Replaces branches and initial values that nothing can ever need by zeros, and removes the
-// values nothing reaches. What outputs, asserts and failing operators yield is unchanged.
+// Dead code elimination by conditions: replaces branches and initial values that nothing can need
+// by zeros, and removes unreachable values. Outputs, asserts and failing operators keep their
+// behaviour.
 Core prune_undemanded(Core);
 
 }  // namespace rml

@@ -1,4 +1,5 @@
-// What computing a value may do besides.
+// Failures and side effects of computing a value, and the bodies of iterations, which inherit
+// them.
 #include <algorithm>
 
 #include "semantics/core/core.h"

@@ -1,7 +1,8 @@
-// `sum_over_parameters(x)`, which several instances of an optimiser compute together (join_updates.h).
+// Keys of `sum_over_parameters(x)`, a sum that several instances of an optimiser compute together
+// (join_updates.h).
 //
-// Its members are told by their keys (core::Apply::key): no two have the same, so none is shared with another, and the
-// group that they are of is in it.
+// The key (core::Apply::key) has the group in its upper half and the member in its lower half.
+// All members have different keys, so sharing of common subexpressions never merges two of them.
 #pragma once
 
 #include <cstdint>

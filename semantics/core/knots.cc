@@ -1,6 +1,7 @@
-// For each stream, what remains of the component where only its conditions may be followed. In a strongly connected
-// part of that, ways of weight 0 exist where there is a cycle of weight 0 or below and one of weight 0 or above: each
-// is walked as often as the other's weight tells.
+// For each stream, keeps only the edges without a condition or with a condition of this stream.
+// In a strongly connected part of these edges, a closed path of weight 0 exists if there is a
+// cycle of weight <= 0 and a cycle of weight >= 0: each is repeated as often as the weight of the
+// other demands.
 #include "semantics/core/knots.h"
 
 #include <algorithm>
@@ -14,10 +15,10 @@ namespace {
 struct Edge {
   std::uint32_t from, to;
   std::int64_t weight;
-  ValueId stream;  // invalid: no condition
+  ValueId stream;  // stream of the condition; invalid if the edge has none
 };
 
-// What the condition is a sample, a negation, a delay or a look ahead of.
+// The stream from which the condition derives by sampling, negation, delay or look-ahead.
 ValueId stream_of(const DependenceGraph& graph, ValueId v) {
   const Core& core = graph.core();
   std::set<ValueId> met;
@@ -74,8 +75,9 @@ class Ways {
         found);
   }
 
-  // Whether some cycle has weight 0 or below, of the weights times the sign. Each edge is taken a little shorter than
-  // it is, all edges together by less than 1: these are the cycles below 0 (Bellman and Ford).
+  // True if some cycle has weight <= 0, with all weights multiplied by the sign. Each weight is
+  // reduced by a small amount, by less than 1 over all edges together; then the cycles of weight
+  // <= 0 are the negative cycles, which Bellman-Ford finds.
   bool cycles(const std::vector<Edge>& edges, std::int64_t sign) const {
     const auto unit = static_cast<std::int64_t>(count_) + 1;
     std::map<std::uint32_t, std::int64_t> least;

@@ -1,16 +1,16 @@
-// Ways from a value to itself at the same instant, through others.
+// Finds closed paths of total weight 0: a value that may need itself at the same instant.
 //
-// `post` and `fby` cancel: x = post (0 fby x). Whether a run comes there depends on the conditions of the way.
-// Conditions of one stream, also of other instants or negated, cannot be told apart by what the inputs promise;
-// conditions of several may exclude each other.
+// `post` and `fby` cancel: x = post (0 fby x). Whether a run takes such a path depends on the
+// conditions along it. Conditions derived from one stream (delayed, looked ahead or negated)
+// cannot exclude each other by any promise about the inputs. Conditions of different streams can.
 #pragma once
 
 #include "semantics/core/components.h"
 
 namespace rml {
 
-// A closed way through the component whose looks ahead and delays cancel, all of whose conditions are of one stream, or
-// that has none.
+// True if the component has a closed path of total weight 0 whose conditions all derive from one
+// stream, or that has no conditions.
 bool meets_itself_by_one_stream(const DependenceGraph&, const Component&);
 
 }  // namespace rml

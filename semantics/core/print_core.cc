@@ -1,10 +1,10 @@
-// Core as text.
+// Writes a core as text.
 //
-// The text form has one line per thing and a fixed order: entry, externals, instances,
-// clocks, values, inputs, outputs, asserts, parameters, watches. A value's line is
+// The text has one line per item, in a fixed order: entry, externals, instances, clocks, values,
+// inputs, outputs, asserts, parameters, watches. The line of a value is
 //     %5: f32[4] on c2 = when not %3 %4       lstm.h #1 @2:10-17
-// (id, type, clock unless base, right-hand side, then what is known of the user's name,
-// instance and span). read_core.cc reads exactly this.
+// with id, type, clock unless it is base, and right-hand side; then the user's name, the instance
+// and the span if they are known. read_core.cc reads exactly this format.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -52,7 +52,7 @@ std::string span_text(Span span) {
   return " @" + std::to_string(span.file) + ":" + std::to_string(span.begin) + "-" + std::to_string(span.end);
 }
 
-// Digits where they read back to the same bits (not so for a NaN with a payload), else bytes.
+// Digits if reading them gives the same bits, else bytes. A NaN with a payload needs bytes.
 std::string constant_text(const Tensor& tensor) {
   const std::size_t size = byte_size(tensor.dtype());
   const auto* bytes = static_cast<const std::uint8_t*>(tensor.data());
@@ -165,7 +165,7 @@ std::string types_text(const std::vector<std::pair<DType, Shape>>& types) {
   return text + ")";
 }
 
-// What `rmlc show core` has to say, or all of it.
+// How much to print: the text of `rmlc show core`, or the complete text.
 enum class Extent : std::uint8_t { shown, whole };
 std::string text_of(const Core& core, Extent extent);
 

@@ -1,5 +1,5 @@
-// Each answer is one walk over the values, or up from one clock. A clock that a walk over values has met before is not
-// climbed again, so that deep clocks do not make it quadratic.
+// Each query is one walk over the values, or up from one clock. A walk over values climbs each
+// clock only once, so deeply nested clocks do not make it quadratic.
 #include "semantics/core/queries.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace rml {
 
 namespace {
 
-// The ids of what is kept, in their order; invalid for the others.
+// New ids for the kept items, in the old order; invalid for the others.
 template <class Id>
 std::vector<Id> renumbered(const std::vector<bool>& keep) {
   std::vector<Id> to(keep.size());
@@ -24,7 +24,7 @@ void keep_marked(std::vector<T>& list, const std::vector<bool>& keep) {
   std::erase_if(list, [&](const T&) { return !keep[i++]; });
 }
 
-// Clocks that a kept value is on, and those they are sampled from.
+// The clocks of kept values, and all their ancestors.
 std::vector<bool> ticking(const Core& core) {
   std::vector<bool> ticks(core.clocks.size());
   ticks[base_clock.index] = ticks[never_clock.index] = true;
@@ -125,7 +125,7 @@ bool is_repeatable(const Core& core) {
 
 namespace {
 
-// Asked for by the others, whether or not this rank looks at what comes of it.
+// A collective call: other ranks wait for it, whether or not this rank reads its result.
 bool is_meeting(const Core& core, ValueId v) {
   const auto* call = std::get_if<core::Call>(&core[v].rhs);
   return call != nullptr && core.externals[call->external].calling == Calling::joins;

@@ -1,8 +1,8 @@
-// What many passes ask of a core: what a value applies, what its clock is sampled from, who uses it, what must be
-// computed, and what that needs.
+// Queries that many passes need: the operator of a value, the ancestors of a clock, the users of
+// a value, the values that must be computed and those that they need.
 //
-// A question is answered from the core as it stands when it is asked. `Uses` is a table, and tells how the core stood
-// when it was made.
+// The functions read the core as it is at the call. `Uses` is a table: it describes the core at
+// the time when the table was made.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,25 @@ namespace rml {
 
 // ---- values ----
 
-// What v applies; null if it is no operator's result, or that of another operator (or row) than asked for. The pointer
-// goes stale when values are added.
+// The operator application that defines v. Null if v is no operator's result, or the result of
+// another operator (or table row) than the given one. The pointer becomes invalid when values are
+// added.
 const core::Apply* apply_of(const Core&, ValueId);
 const core::Apply* apply_of(const Core&, ValueId, OperatorId);
 const core::Apply* apply_of(const Core&, ValueId, Lowering);
 const core::Apply* apply_of(const Core&, ValueId, std::string_view op);
 
-// The truth of a constant that is a Boolean scalar.
+// The value of a constant Boolean scalar; nothing for other values.
 std::optional<bool> constant_truth(const Core&, ValueId);
 
-// `fby true false` of scalars: true at the first instant of its clock, and at no other.
+// True for `fby true false` of scalars: true at the first instant of its clock only.
 bool is_start(const Core&, ValueId);
 
 // ---- clocks ----
 
-// The clocks from `clock` outwards that are sampled from another, `clock` itself first; those from `until` on are left
-// out. Base and never are sampled from nothing, so neither is ever among them. Each has a condition:
-//
+// The sampled clocks from `clock` outwards, starting with `clock` itself. Clocks from `until` on
+// are left out. Base and never are not sampled, so they are never included; each included clock
+// has a condition:
 //   for (const ClockId c : ancestors(core, core[v].clock)) need(core[c].condition);
 class Ancestors {
  public:
@@ -76,45 +77,48 @@ class Ancestors {
 };
 
 inline Ancestors ancestors(const Core& core, ClockId clock, ClockId until = base_clock) { return {core, clock, until}; }
-// The same clocks as a list, outermost first: it stands while clocks are added.
+// The same clocks as a list, outermost first. The list remains valid while clocks are added.
 std::vector<ClockId> path_to(const Core&, ClockId clock, ClockId from = base_clock);
 
-// The nearest clock that both are on.
+// The nearest clock that is an ancestor of both, or one of them.
 ClockId common_clock(const Core&, ClockId, ClockId);
-// True if `clock` is `ancestor` or sampled from it.
+// True if `clock` is `ancestor` or is sampled from it.
 bool within(const Core&, ClockId clock, ClockId ancestor);
 
-// By value, whether some clock is sampled by it.
+// By value: true if it is the condition of some clock.
 std::vector<bool> conditions(const Core&);
 
 // ---- uses ----
 
-// By value, the values that have it as an operand, in their order; one that has it twice is there twice. Ports, asserts
-// and clocks are not told.
+// By value, the values that have it as an operand, in order of ids. A user with two such operands
+// appears twice. Ports, asserts and clocks do not count as users.
 class Uses {
  public:
   explicit Uses(const Core&);
-  // Values that were added since have no user.
+  // Values that were added after the table was made have no users in it.
   std::span<const ValueId> of(ValueId v) const;
 
  private:
-  std::vector<std::uint32_t> first_;  // by value: where its users begin; one more, where the last ones end
+  std::vector<std::uint32_t> first_;  // by value: index of its first user in `users_`; has one entry more at the end
   std::vector<ValueId> users_;
 };
 
 // ---- what must be computed ----
 
-// What a run shows or keeps: outputs, asserts and parameters that training moves.
+// The values that a run shows or keeps: outputs, asserts, and parameters that training changes.
 std::vector<ValueId> results(const Core&);
-// Whether inputs may be given again: nothing has effects outside, as code in C may have.
+// True if a run may be repeated on the same inputs: no call can have outside effects, as C code
+// can.
 bool is_repeatable(const Core&);
 bool is_repeatable(const ExternalNode&);
-// What stops a run where it fails, or hands in what other ranks wait for; what is never present does neither.
+// Values that may stop the run, or that other ranks wait for. Values that are never present are
+// left out.
 std::vector<ValueId> failing(const Core&);
-// By value, whether any of the roots needs it: operands, conditions, and theirs.
+// By value: true if a root needs it, as an operand or as the condition of a clock, directly or
+// not.
 std::vector<bool> reachable(const Core&, std::vector<ValueId> roots);
-// Without the values, clocks, parameters and watches that neither results nor what may fail nor inputs need. Inputs are
-// the interface and stay. What is left keeps its order.
+// Removes the values, clocks, parameters and watches that no result, failing value or input
+// needs. Inputs are the interface and always remain. The rest keeps its order.
 Core remove_unreachable(Core);
 
 }  // namespace rml

@@ -1,8 +1,9 @@
-// Reads the text of core that print_core.cc writes, so that a pass is tested from text.
+// Reads the text of a core that print_core.cc writes; tests of passes are written as such texts.
 //
-// Ids may be used before they are defined: that they mean something is found by verification, in the end. Values must
-// be numbered 0, 1, … without gaps, clocks from c2 on. No text makes the reader take much more memory than its own
-// length: a constant has as many digits as elements but for `all`, of which there is a bound.
+// Ids may be used before they are defined; the verification at the end finds undefined ids.
+// Values must be numbered 0, 1, … without gaps, clocks from c2 on. The reader never takes much
+// more memory than the length of the text: a constant has as many digits as elements, except for
+// `all`, whose total size is limited.
 #include <algorithm>
 #include <charconv>
 
@@ -13,7 +14,7 @@ namespace rml {
 
 namespace {
 
-// Bodies of iterations within bodies.
+// Limit on the nesting depth of bodies of iterations.
 constexpr std::size_t most_bodies = 256;
 
 template <class T>
@@ -327,19 +328,20 @@ Parameter read_parameter(TextLines& lines) {
   return parameter;
 }
 
-// A core, whose bodies of iterations stand within it, each inside the one before while it is read.
+// Reads one core. Bodies of iterations are written inside it; `open_` is the stack of the cores
+// that are being read.
 class CoreReader {
  public:
   explicit CoreReader(TextLines& lines) : lines_(lines) { open(); }
 
-  // To the end of the text. Those who write by hand need not name the form.
+  // Reads to the end of the text. The line with the form is optional, for texts written by hand.
   std::optional<Core> read() {
     bool more = lines_.next();
     if (more && lines_.at_form()) lines_.expect_form("core"), more = lines_.next();
     for (; more; more = lines_.next()) line();
     return finish();
   }
-  // To the line `end`.
+  // Reads up to the line `end`.
   std::optional<Core> read_inner() {
     while (lines_.next()) {
       if (open_.size() == 1 && lines_.take("end")) return std::move(open_[0]);
@@ -347,7 +349,7 @@ class CoreReader {
     }
     return finish(true);
   }
-  // Of a value of the core itself; else where it begins.
+  // The place of a value of the program; for other values, the begin of the program.
   std::size_t place_of(ValueId v) const { return v.index < places_.size() ? places_[v.index] : begin_; }
 
  private:
@@ -439,7 +441,7 @@ class CoreReader {
   std::vector<Core> open_;  // the program, then the bodies that are being read
   std::vector<Iteration> iterations_;
   std::size_t begin_ = 0;
-  std::vector<std::size_t> places_;  // by value of the program: where its line begins
+  std::vector<std::size_t> places_;  // by value of the program: place where its line begins
   std::size_t uniform_bytes_ = 0;
 };
 

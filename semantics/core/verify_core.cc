@@ -1,9 +1,10 @@
-// The invariants of core.h, checked.
+// Checks the invariants of core.h.
 //
-// First that every id is in range (so that the rest may follow them), then per value what
-// its primitive asks of the dtypes, shapes and clocks of its operands, operators by the
-// slots and the shape rule of their row. The first violation is reported as text.
-// Instantaneous cycles are not looked for here: they are user errors with a pass of their own.
+// First all ids must be in range, so that the later checks can follow them. Then each value is
+// checked: its primitive determines the dtypes, shapes and clocks of its operands; for an
+// operator, the slots and the shape rule of its table row do. The first violation is reported as
+// text. Cycles within an instant are not checked here: they are errors of the user, which
+// check_causality finds.
 #include <algorithm>
 #include <type_traits>
 
@@ -34,8 +35,8 @@ class Verifier {
   void fail(const std::string& message) {
     if (ok()) error_ = message;
   }
-  // The message, text or a function that makes it, is looked at only where it is needed: a
-  // clock's name is as long as the clock is deep.
+  // Makes the text of the message only if the check fails: a clock's name is as long as the clock
+  // is deep.
   template <class Message>
   void require(bool holds, ValueId v, const Message& message) {
     if (holds || !ok()) return;
@@ -81,7 +82,7 @@ class Verifier {
   }
 
   void check_clock_chains() {
-    constexpr std::size_t unseen = 0, rooted = 1;  // else: seen on the way up from clock `mark - 2`
+    constexpr std::size_t unseen = 0, rooted = 1;  // other marks: seen on the way up from clock `mark - 2`
     std::vector<std::size_t> marks(core_.clocks.size(), unseen);
     marks[0] = marks[1] = rooted;
     for (std::size_t i = 2; i < core_.clocks.size(); ++i) {
@@ -205,7 +206,8 @@ class Verifier {
     if (ok()) check_shape(v, value, rhs, row);
   }
 
-  // The slot of each operand; false if the row does not take so many.
+  // Finds the slot of each operand. Returns false if the row does not accept this number of
+  // operands.
   bool find_slots(const OperatorInfo& row, std::size_t count) {
     slots_.clear();
     bool variadic = false;
@@ -269,7 +271,7 @@ class Verifier {
     }
   }
 
-  // The body takes elements of what the iteration takes, and yields elements of what it yields.
+  // The body must take elements of the iteration's inputs and yield elements of its outputs.
   void check_body(const ExternalNode& external) {
     if (external.iteration == nullptr || !ok()) return;
     const Iteration& it = *external.iteration;
@@ -377,12 +379,13 @@ class Verifier {
 
   const Core& core_;
   std::string error_;
-  ValueId at_;  // whose equation it is about, if it is about one
+  ValueId at_;  // the value that the error is about; invalid if it is about none
 
-  // Of the operator that is being checked; here, so that not each takes memory.
+  // Scratch space for the operator that is being checked; reused, to avoid an allocation per
+  // operator.
   std::vector<DTypeSlot> slots_;
-  std::vector<std::optional<DType>> bound_;  // by variable of slots
-  std::vector<DType> dtypes_;                // of its operands
+  std::vector<std::optional<DType>> bound_;  // by type variable of the slots
+  std::vector<DType> dtypes_;                // dtypes of the operands
   std::vector<Shape> shapes_;
 };
 
