@@ -1,6 +1,9 @@
-// See key_columns.h. What is read goes key by key through the same checks as the state of one instance, but for
-// programs whose memories are those of the file: there the first key alone does, and the others are copied, as all that
-// can be wrong with a single one are its number of rows and Booleans that are none.
+// Writes columns in chunks and reads them key by key.
+//
+// While reading, each key normally passes the same checks as the state of one instance. If the
+// program has exactly the memories of the file, only the first key is checked that way and the
+// others are copied. Apart from their values, the only things that can be wrong with these are
+// the number of rows and invalid Booleans, which are checked.
 #include "runtime/keys/key_columns.h"
 
 #include <algorithm>
@@ -24,7 +27,7 @@ namespace {
 
 constexpr const char* cycles_of_keys = "cycles of keys";
 constexpr std::string_view each = "each ", begun = "begun ";
-constexpr std::uint64_t most_of_chunks = std::uint64_t{4} << 20;  // bytes
+constexpr std::uint64_t most_of_chunks = std::uint64_t{4} << 20;  // bytes of all chunks together
 constexpr std::uint32_t keys_ahead = 8;
 constexpr std::int64_t most_cycles = std::int64_t{1} << 62;
 
@@ -34,9 +37,9 @@ std::span<const rml_parameter> parameters_of(const rml_program& program) {
 
 bool has_slot(const rml_parameter& p) { return p.slot != UINT64_MAX; }
 
-// ---- out ----
+// ---- writing ----
 
-// Whether parameters are among the memories that all states have.
+// True if every parameter with a memory is stored under its path in a saved state.
 bool are_memories(const rml_program& program) {
   std::map<std::string, std::uint32_t> memory_of;
   for (const rml_origin* const o : named_origins(program)) memory_of[o->name] = o->memory;
@@ -46,7 +49,8 @@ bool are_memories(const rml_program& program) {
   });
 }
 
-// Of the paths of parameters, those that some key has not looked at; none: a key has something else to tell of them.
+// The parameters (by path) whose first value some key has not read yet. None if a key has further
+// facts about its parameters to save, which columns cannot represent.
 using Unbegun = std::map<std::string, const rml_parameter*>;
 std::optional<Unbegun> find_unbegun(const rml_program& program, KeyStates& states) {
   Unbegun found;
@@ -71,11 +75,12 @@ std::optional<Unbegun> find_unbegun(const rml_program& program, KeyStates& state
 struct Column {
   TensorOut tensor;
   const rml_memory* memory = nullptr;
-  const rml_parameter* parameter = nullptr;  // whether it was looked at; neither: the number of cycles
-  std::uint64_t bytes = 0;                   // of a key
-  std::uint64_t at = 0;                      // in the file: of what follows
-  std::uint32_t sum = 0;                     // of what was written
-  std::string chunk = {};                    // to be written
+  // a column of flags: its first value was read; if both are null: numbers of cycles
+  const rml_parameter* parameter = nullptr;
+  std::uint64_t bytes = 0;  // bytes per key
+  std::uint64_t at = 0;     // offset in the file of the next chunk
+  std::uint32_t sum = 0;    // checksum of the bytes written
+  std::string chunk = {};   // bytes that are not written yet
 };
 
 class ColumnsOut {
@@ -130,7 +135,7 @@ class ColumnsOut {
     columns_.push_back({{cycles_of_keys, RML_I64, {keys}, {}}, nullptr, nullptr, sizeof(std::int64_t)});
   }
 
-  // What is no column.
+  // The tensors that are not columns.
   std::vector<TensorOut> others() const {
     std::vector<TensorOut> all{{texts_of_keys, RML_U8, {texts_.size()}, {texts_}},
                                {ends_of(texts_of_keys), RML_I64, {ends_.size()}, {bytes_of_numbers(ends_)}},
@@ -190,13 +195,13 @@ class ColumnsOut {
   std::vector<Column> columns_;
 };
 
-// ---- in ----
+// ---- reading ----
 
 struct ColumnIn {
-  TensorIn of_one;              // without the axis of keys
-  const char* all = nullptr;    // the values
-  std::uint64_t bytes = 0;      // of a key
-  const char* begun = nullptr;  // by key; null: all have
+  TensorIn of_one;              // name, type and shape for one key
+  const char* all = nullptr;    // values of all keys
+  std::uint64_t bytes = 0;      // bytes per key
+  const char* begun = nullptr;  // by key; null: all keys have read the first value
 };
 
 class ColumnsIn {
@@ -209,7 +214,7 @@ class ColumnsIn {
     if (cycles_.size() != keys * sizeof(std::int64_t)) damaged(cycles_of_keys);
   }
 
-  // Into the state of a key, which is still unused. renamed: of the first, as of all.
+  // Restores a key into its unused state. renamed: set for the first key; the same for all keys.
   void restore(std::uint64_t key, const std::string& text, KeyStates& states, GivenParameters& given,
                std::vector<Renamed>& renamed) {
     rml_header& header = states.header();
@@ -269,7 +274,8 @@ class ColumnsIn {
     return count;
   }
 
-  // The state of one instance; whole: with the values that it does not have yet.
+  // The state of one key in the form of a saved instance. whole: include values of parameters
+  // whose first value was not read.
   Safetensors content_of(std::uint64_t key, std::uint64_t seed, bool whole) const {
     Safetensors content;
     nlohmann::json unbegun = nlohmann::json::array();
@@ -294,7 +300,8 @@ class ColumnsIn {
     return content;
   }
 
-  // Whether the program has the memories that the columns tell, by the names that they have here, and no others.
+  // Decides whether states can be copied: the program has exactly the memories of the columns, by
+  // name, type and shape.
   void find_copies() {
     if (program_.flow != nullptr || program_.demand != nullptr) return;
     CheckpointIn one(saved_.name(), content_of(0, 0, true));
@@ -339,7 +346,7 @@ class ColumnsIn {
   std::vector<ColumnIn> columns_;
   std::map<std::string, const char*> begun_;  // by path, as in the file
   std::string_view cycles_;
-  // Of a program that has the like of all columns: what goes where, and which parameters have been looked at.
+  // If states can be copied: the memory of each column, and the slot and flags of each parameter.
   bool copies_ = false;
   std::vector<std::pair<const ColumnIn*, const rml_memory*>> puts_;
   std::vector<std::pair<std::uint64_t, const char*>> slots_;

@@ -1,15 +1,15 @@
-// The states of the keys of a program of cells alone, memory by memory: a file has a tensor for each memory, with an
-// axis of keys before its own.
+// Saves the states of all keys memory by memory, for programs whose state consists of cells only.
+// The file has one tensor for each memory, with an axis of keys in front.
 //
-//   each NAME            the values of a memory, by the name that it has in the state of one instance
-//   begun PATH           of a parameter: whether its first value has been looked at; absent where it has for all keys
-//   cycles of keys       how many rows each has had
-//   keys, ends of keys   their texts, one behind the other
-//   given PATH           of a parameter: what new keys begin with, where that is not the program's own value
-//   input NAME, cycles   nothing, as in the state of one instance that waits for nothing
+//   each NAME            the values of a memory; NAME is its name in the state of one instance
+//   begun PATH           by key: the first value of a parameter has been read; absent if so for all keys
+//   cycles of keys       the number of rows that each key has had
+//   keys, ends of keys   the texts of the keys, concatenated, and where each one ends
+//   given PATH           the first value of a parameter for new keys, if it is not the program's own
+//   input NAME, cycles   empty, as in the state of one instance without waiting rows
 //
-// So what all keys have alike is said once, and a state is copied, not spelled. It is written some keys at a time:
-// beside the states there is never more than a few megabytes of them.
+// Names, types and shapes are thus stored once for all keys, and values are copied as bytes. The
+// file is written a few keys at a time, so saving needs only a few megabytes beside the states.
 #pragma once
 
 #include <string>
@@ -22,14 +22,16 @@
 
 namespace rml::rt {
 
-// False, and nothing was put, where columns do not tell all that the keys have to remember: rows may wait, or something
-// was given to a parameter that was not looked at. given: what new keys begin with. metadata: of the run, and how many
-// keys there are. Enters the keys one after the other.
+// Writes the states as columns. Returns false, without any output, if columns cannot represent
+// them: rows may wait, or a value was given to a parameter that has not read it yet. given: the
+// first values for new keys. metadata: describes the run and the number of keys. Enters each key
+// once.
 bool write_columns(const rml_program& program, const Keys& keys, KeyStates& states, const StateTensors& given,
                    Metadata metadata, const PutBytes& put);
 
 bool has_columns(const CheckpointIn& saved);
-// As restore_keys, but for what new keys begin with. renamed: what is called otherwise than in the file, by its place.
+// As restore_keys, except for the first values of new keys. renamed: receives the memories that
+// were found under another name than in the file.
 void restore_columns(const CheckpointIn& saved, const rml_program& program, const std::vector<Renamed>& map, Keys& keys,
                      KeyStates& states, GivenParameters& given, std::vector<Renamed>& renamed);
 

@@ -1,4 +1,5 @@
-// --key NAME[:TYPE]: which column says whose row it is, and what a run with keys cannot do.
+// The option --key NAME[:TYPE]: the column that holds the key of each row. Refuses programs and
+// options that cannot be combined with keys.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +12,16 @@ namespace rml::rt {
 
 struct KeyColumn {
   std::string name;
-  bool is_text = true;           // the values are numbers of keys
-  std::uint8_t dtype = RML_U32;  // … else they are of this type
+  bool is_text = true;           // keys are texts; the port holds their numbers
+  std::uint8_t dtype = RML_U32;  // type of the port: that of the values, or of the numbers
   rml_port port() const { return {name.c_str(), "base", dtype, 1, 0, 0, nullptr, 1}; }
 };
 
-// Throws Failure with status 2 for a wrong name or type.
+// Throws Failure with status 2 for an unknown name or type.
 KeyColumn key_column(const rml_program& program, const std::string& argument);
 
-// Throws Failure with status 2 where the program or an option goes with no keys; it says why.
+// Throws Failure with status 2 if the program, or another option, cannot be combined with keys;
+// the message gives the reason.
 void require_keyable(const rml_program& program, const Options& options);
 
 }  // namespace rml::rt

@@ -1,5 +1,6 @@
-// See key_states.h. A state whose memories are not all known to the table (on demand, by the reference engine) is kept
-// as a whole: it is put back where it was, so that what points into it stays right.
+// Copies the parts of a state that a key must keep. If the table does not list all memories (a
+// program on demand, the reference engine), the whole state is copied. It always returns to the
+// same address, so pointers into it stay valid.
 #include "runtime/keys/key_states.h"
 
 #include <algorithm>
@@ -19,8 +20,9 @@ namespace {
 constexpr std::uint64_t block_bytes = std::uint64_t{1} << 18;
 constexpr std::uint64_t counters = offsetof(rml_header, pushed), counters_end = offsetof(rml_header, ranks);
 constexpr std::uint64_t most_near_bytes = 512;
-constexpr std::uint64_t worth_a_part = 8;    // bytes between two parts
-constexpr std::uint64_t worth_lines = 1024;  // a record of so many begins with a cache line
+constexpr std::uint64_t worth_a_part = 8;  // bytes; parts with a smaller gap are merged
+// records of at least this size start at a cache line
+constexpr std::uint64_t worth_lines = 1024;
 
 constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
 
@@ -28,7 +30,7 @@ bool cells_alone(const rml_program& program) {
   return program.flow == nullptr && program.demand == nullptr && program.savable != 0;
 }
 
-// What of a memory lies in the state itself.
+// Size of the part of a memory that is in the state itself.
 std::uint64_t head_bytes(const rml_memory& m) {
   switch (m.kind) {
     case RML_QUEUE:
@@ -42,7 +44,7 @@ std::uint64_t head_bytes(const rml_memory& m) {
   }
 }
 
-// Of few bytes, which are worth no call: in pieces, the last of which may lie over the one before.
+// Copies a few bytes without a call. The last piece may overlap the one before.
 template <std::uint64_t piece>
 void copy_pieces(char* to, const char* from, std::uint64_t bytes) {
   for (std::uint64_t at = 0; at + piece < bytes; at += piece) std::memcpy(to + at, from + at, piece);
@@ -82,7 +84,7 @@ KeyStates::KeyStates(const rml_program& program, const Keys& keys, Memory& memor
 }
 
 KeyStates::~KeyStates() {
-  leave();  // the record of the current key is as old as its last change: since then its queues may have grown
+  leave();  // the queues of the current key may have grown since its record was written
   for (std::uint32_t key = 0; may_wait_ && key < size_; ++key) {
     load(record(key));
     program_.destroy(block_);
@@ -179,7 +181,7 @@ rml_header& KeyStates::gather(std::uint32_t key) {
   return h;
 }
 
-// For one more record.
+// Makes room for one more record.
 void KeyStates::make_room() {
   if (size_ >> block_bits_ < blocks_.size()) return;
   blocks_.reserve(blocks_.size() + 1);
@@ -274,7 +276,7 @@ void KeyStates::load(char* begin) {
   if (program_.n_packs > 0) std::memset(&at<char>(program_.packs), 0, program_.n_packs);
 }
 
-// ---- parameters that are shared ----
+// ---- shared parameters ----
 
 bool KeyStates::is_shared(std::uint64_t offset) const {
   return std::ranges::any_of(shared_, [&](const Shared& s) { return s.offset == offset; });
@@ -287,7 +289,8 @@ void KeyStates::share(const std::vector<std::string>& patterns) {
       const rml_parameter& row = program_.parameters[p];
       if (!matches(pattern, row.path)) continue;
       found = true;
-      if (row.memory == UINT32_MAX) continue;  // it has the same value in all instances, for ever
+      // no equation changes it, so all instances have the same value
+      if (row.memory == UINT32_MAX) continue;
       in_place_ = false;
       const rml_memory& m = program_.memories[row.memory];
       auto known = std::ranges::find(shared_, m.offset, &Shared::offset);
@@ -303,7 +306,8 @@ void KeyStates::share(const std::vector<std::string>& patterns) {
   find_parts();
 }
 
-// An instance that has not looked at the first value yet has nothing to say of what it is by now.
+// Takes the shared values from the current instance. An instance that has not read a first value
+// yet does not have the shared value either.
 void KeyStates::take_shared() {
   for (Shared& s : shared_) {
     const auto looked_at = [&](std::uint64_t slot) { return at<void*>(slot) == nullptr; };
@@ -313,7 +317,8 @@ void KeyStates::take_shared() {
   }
 }
 
-// One that looks at it for the first time finds the value of now in the place of the program's own.
+// Puts the shared values into the current instance. An instance that has not read the first value
+// will read the shared value instead of the program's own.
 void KeyStates::put_shared() {
   for (Shared& s : shared_) {
     if (!s.known) continue;

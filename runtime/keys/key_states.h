@@ -1,15 +1,19 @@
-// The instances of a run with keys: one state in which cycles are computed, and of each key what it has to remember.
+// Stores the instances of a run with keys: one state in which cycles are computed, and one record
+// per key.
 //
-// Problem: a state holds memories, and room that is dead between two cycles; a million of them should take a million
-// times the memories. Method: there is one state, at one address. When another key's turn comes, what the state has to
-// remember is copied to the record of the last one, and that of the next one is copied into the state: cells and the
-// heads of rings and segments, whose blocks stay where they are. Parameters that are shared stay as well.
+// Problem: a state holds memories, but also space that is unused between two cycles. The states
+// of a million keys should only take a million times the memories. Method: there is one state, at
+// one address. When the key changes, the memories are copied from the state to the record of the
+// old key, and from the record of the new key into the state. Of rings and segments only the
+// heads are copied; their blocks stay where they are. Shared parameters are not copied.
 //
-// Cells that need not lie in the state (rml_program::apart) are used in the record, which is never moved: of a large
-// state a cycle may touch little. They are gathered in the state for code that knows memories by their places in it.
+// The program uses the cells that may be outside the state (rml_program::apart) directly in the
+// record, which never moves. A cycle then touches only the part of a large state that it needs.
+// For code that finds memories by their offset in the state, these cells are copied into the
+// state (`gather`).
 //
-// Records lie in blocks of one size, which are never moved. Memory is that of the run, which refuses to pass its
-// ceiling.
+// Records are stored in blocks of one size, which never move. The memory counts against the
+// ceiling of the run.
 #pragma once
 
 #include <cstdint>
@@ -26,68 +30,73 @@ namespace rml::rt {
 
 class KeyStates {
  public:
-  // seed: of the run. Throws Failure where not even one state fits into memory.
+  // seed: the seed of the run. Throws Failure if not even one state fits into memory.
   KeyStates(const rml_program& program, const Keys& keys, Memory& memory, std::uint64_t seed, std::int64_t horizon);
   ~KeyStates();
   KeyStates(const KeyStates&) = delete;
   KeyStates& operator=(const KeyStates&) = delete;
 
-  // From now on every new instance begins with what `give` gives to the parameters of the state.
+  // From now on, new instances start with the first values that `give` gives to the parameters.
   void begin_with(const std::function<void(void* state)>& give);
-  // Parameters whose path matches one of the patterns exist once. Of a program whose rows do not wait, and before the
-  // first key.
+  // Parameters whose path matches one of the patterns exist only once, for all keys. Call it
+  // before the first key, for a program whose rows do not wait.
   void share(const std::vector<std::string>& patterns);
 
-  // The state is that of this key from now on: a new one where it is size(). Throws Failure where there is no memory.
+  // Makes this key the current one; its state is in block(). A key equal to size() gets a new
+  // state. Throws Failure if there is no memory for it.
   rml_header& enter(std::uint32_t key) {
     if (key != current_) change_to(key);
     return header();
   }
-  // … and all memories lie in it, until another key is entered.
+  // As `enter`, and copies all memories into the state, where they stay until another key is
+  // entered.
   rml_header& gather(std::uint32_t key);
-  // Its turn comes soon.
+  // Prefetches the record of a key that will be entered soon.
   void expect(std::uint32_t key) const {
     if (key >= size_) return;
     const char* const at = record(key);
     for (std::uint64_t line = 0; line < near_bytes_; line += 64) __builtin_prefetch(at + line, 1);
   }
-  // Where that of the current key lies, if it is a cell.
+  // The address of a cell of the current key.
   const char* memory(const rml_memory& m) const {
     if (m.kind == RML_WINDOW) return window_at(block_, m);
     const std::uint64_t place = m.offset - RML_CELLS_AT;
     return place < program_.apart ? static_cast<const char*>(header().cells) + place : &at<char>(m.offset);
   }
-  // Whether what is kept of a key are its seed, the number of its cycle and its cells, one behind the other: then they
-  // are computed with where they lie (rml_program::together), while no key is the current one.
+  // True if the record of a key consists only of its seed, its number of cycles and its cells, in
+  // this order. Such cells are computed in the record (rml_program::together), while there is no
+  // current key.
   bool lie_together() const { return in_place_ && parts_.empty(); }
   void leave();
   char* cells(std::uint32_t key) const { return record(key) + cells_at_; }
-  // Whether there is such a key, and it has looked at the first values of all its parameters.
+  // True if the key exists and has read the first values of all its parameters.
   bool has_begun(std::uint32_t key) const;
-  // The state of the current key is what was put into it. A parameter that is shared has the value that it has for the
-  // first key, and what nothing was given begins with what this one was given.
+  // Call it after a saved state was put into the state of the current key. A shared parameter
+  // gets the value that it has for the first key. The values given to this key also become those
+  // of new keys, for parameters that have none yet.
   void restored();
-  // Of every parameter that new instances begin with what they were given: one of its rows, and the elements.
+  // Calls `take` for each parameter with a first value given to new instances, with one of its
+  // rows and the elements.
   void each_given(const std::function<void(const rml_parameter&, const char* elements)>& take) const;
   std::uint32_t size() const { return size_; }
   void* block() const { return block_; }
   rml_header& header() const { return *static_cast<rml_header*>(block_); }
-  // Whether rows can wait for later ones of their key.
+  // True if rows can wait for later rows of their key.
   bool may_wait() const { return may_wait_; }
-  // Of the record of one key.
+  // Size of the record of one key.
   std::uint64_t record_bytes() const { return record_bytes_; }
 
  private:
   static constexpr std::uint32_t none = UINT32_MAX;
   struct Part {
     std::uint64_t offset, bytes;
-    bool window;  // the elements only, which lie twice in the state
+    bool window;  // a window: its elements are stored twice in the state, once in the record
   };
   struct Shared {
-    std::uint64_t offset, bytes;       // of the cell
-    std::vector<std::uint64_t> slots;  // where it is looked at
-    std::vector<std::uint64_t> value;  // as it is now
-    bool known = false;                // it has a value
+    std::uint64_t offset, bytes;       // offset and size of the cell
+    std::vector<std::uint64_t> slots;  // offsets of the pointers to its first value
+    std::vector<std::uint64_t> value;  // current value
+    bool known = false;                // an instance has set the value
   };
 
   void find_parts();
@@ -118,17 +127,18 @@ class KeyStates {
   const std::int64_t horizon_;
   const bool may_wait_;
   std::uint64_t state_bytes_ = 0;
-  bool in_place_;  // cells that need not lie in the state are used in the record
+  bool in_place_;  // cells that may be outside the state are used in the record
   void* block_ = nullptr;
   std::vector<Part> parts_;
   std::vector<std::uint64_t> slots_;
-  std::vector<void*> given_;  // what each slot points to in a new instance
+  std::vector<void*> given_;  // by slot: pointer in a new instance
   std::vector<Shared> shared_;
   std::uint64_t record_bytes_ = 0;
-  std::uint64_t near_bytes_ = 0;  // of a record: further ones follow by themselves
-  // In the record: parts, a byte for each slot, seed and counters, cells.
+  std::uint64_t near_bytes_ = 0;  // bytes of a record to prefetch; hardware prefetches the rest
+  // Offsets in a record, which holds the parts, a byte for each slot, seed and counters, and the
+  // cells.
   std::uint64_t slots_at_ = 0, counters_at_ = 0, cells_at_ = 0;
-  std::uint32_t block_bits_ = 0;  // so many bits of its number tell which record of a block is a key's
+  std::uint32_t block_bits_ = 0;  // log2 of the number of records in a block
   std::vector<char*> blocks_;
   std::uint32_t size_ = 0;
   std::uint32_t current_ = none;

@@ -1,5 +1,5 @@
-// See keyed_checkpoint.h. Of programs whose rows can wait, lists of texts, states and waiting rows are each one tensor,
-// with another that says where the elements of each key end.
+// Chooses between columns and one checkpoint per key. The checkpoints, the texts of the keys and
+// the waiting rows are one tensor each; a second tensor says where the part of each key ends.
 #include "runtime/keys/keyed_checkpoint.h"
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 constexpr const char* states_name = "states";
 constexpr const char* waiting_name = "waiting rows";
 
-// A whole checkpoint of each key.
+// Holds a whole checkpoint of each key.
 class CheckpointsOut {
  public:
   CheckpointsOut(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
@@ -61,8 +61,8 @@ CheckpointsOut::CheckpointsOut(const rml_program& program, const Keys& keys, Key
   tensors_.insert(tensors_.end(), given.tensors.begin(), given.tensors.end());
 }
 
-// New keys begin with what the file says that they are given. renamed: what else than by the map the first key's
-// memories are called.
+// Restores the first values of new keys from the file. renamed: the renamings, beyond those of
+// the map, that the first key needed.
 void begin_with_given(const CheckpointIn& saved, const rml_program& program, const std::vector<Renamed>& map,
                       const std::vector<Renamed>& renamed, KeyStates& states, GivenParameters& given) {
   Safetensors content;
@@ -79,7 +79,7 @@ void begin_with_given(const CheckpointIn& saved, const rml_program& program, con
   states.begin_with([&](void* state) { give_again(program, state, file, given); });
 }
 
-// A checkpoint of each key. renamed: of the first.
+// Restores a checkpoint of each key. renamed: receives the renamings of the first key.
 void restore_checkpoints(const CheckpointIn& saved, const rml_program& program, const std::vector<Renamed>& map,
                          Keys& keys, KeyStates& states, WaitingRows& waiting, GivenParameters& given,
                          std::vector<Renamed>& renamed) {

@@ -1,7 +1,8 @@
-// The states of all keys in one file. Of a program of cells alone they are columns (key_columns.h). Of any other, and
-// where something was given to a parameter that are not in use looked at, they are checkpoints, one behind the other:
-// the state of a key is what a run of its rows alone would have saved, and is checked and read in the same way. The
-// file says where the streams of the run stand.
+// Saves and restores the states of all keys in one file. If the program has cells only, the file
+// consists of columns (key_columns.h). Other programs get one checkpoint per key, concatenated;
+// so does a run that gave a value to a parameter that has not read it yet. The checkpoint of a
+// key equals the one that a run of this key's rows alone would save, and is read with the same
+// checks. The file also records the positions in the streams of the run.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,13 @@ struct KeyedStreams {
   std::int64_t rows_read = 0, rows_written = 0;
 };
 
-// Between two cycles. Enters the keys one after the other. Throws Failure where there is no memory for it.
+// Saves all keys between two cycles. Enters each key once. Throws Failure if there is no memory
+// for it.
 void save_keys(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
                const KeyedStreams& streams, const RunRecord& run, const Memory& memory, const PutBytes& put);
 
-// Into a run that has not seen any key. What is to be told of it, in lines. Throws Failure.
+// Restores all keys into a run that has not seen any key. Returns the lines to be printed about
+// renamed memories. Throws Failure.
 std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_program& program,
                                       const std::vector<Renamed>& map, Keys& keys, KeyStates& states,
                                       WaitingRows& waiting, GivenParameters& given);

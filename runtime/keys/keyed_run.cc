@@ -1,8 +1,9 @@
-// See keyed_run.h. As run.cc for one instance: rows are read ahead and written behind; what is complete is written
-// whatever stops the run. The key is behind the ports that are read and before those that are written, so that a
-// program finds its own ports side by side; where it is a value, its number is behind it.
+// The cycle loop with keys, similar to run.cc: rows are read ahead and written behind, and
+// complete rows are written whatever stops the run.
 //
-// A row leaves in the cycle that makes it known.
+// In an input row the key follows the ports of the program, and its number follows the key if the
+// key is a value. In an output row the key precedes the ports. The ports of the program are thus
+// adjacent in both. A row is written in the cycle that makes it known.
 #include "runtime/keys/keyed_run.h"
 
 #include <algorithm>
@@ -61,15 +62,16 @@ class KeyedRun {
   bool next_row();
   std::uint32_t key_of_row();
   bool cycle();
-  // Those of the next rows, if they can be computed together.
+  // Computes the next rows together, if possible.
   bool cycles();
   void pass(std::uint32_t rows);
   void sum_up_row();
-  // Writes the rows of the current key that are known.
+  // Writes the known rows of the current key.
   void drain();
   void write_row();
   void finish();
-  // Of all keys in the order of input; a row may become known when an earlier one of its key has left.
+  // Writes the remaining known rows of all keys in the order of the input. A row may become known
+  // only after an earlier row of its key was handed out.
   void write_waiting_rows();
   void show_key(std::uint32_t key);
   Failure fault() const;
@@ -84,13 +86,14 @@ class KeyedRun {
 
   const rml_program& program_;
   const Options& options_;
-  std::vector<NameLock> locks_;  // until all is written
+  std::vector<NameLock> locks_;  // held until everything is written
   const KeyColumn column_;
   const std::uint64_t key_bytes_;
   const std::vector<rml_port> inputs_, outputs_;
-  const std::uint32_t key_input_, number_input_;  // the key is the first output
+  // indices of ports; in the output the key is port 0
+  const std::uint32_t key_input_, number_input_;
   Row in_;
-  const Row of_files_;  // the ports of in_ that are read
+  const Row of_files_;  // the ports of in_ that files provide
   Row out_;
   Memory memory_;
   Keys keys_;
@@ -100,27 +103,27 @@ class KeyedRun {
   std::vector<Endpoint> sinks_to_;
   GivenParameters given_;
   std::optional<KeyStates> states_;
-  std::optional<RowsTogether> together_;  // none: all rows go one by one
-  PortArrays read_, written_;             // rows that are computed together
-  std::uint32_t alone_ = 0;               // so many of the next rows are not
+  std::optional<RowsTogether> together_;  // none: rows are computed one by one
+  PortArrays read_, written_;             // addresses of rows that are computed together
+  std::uint32_t alone_ = 0;               // number of next rows to compute one by one
   WaitingRows waiting_;
   std::uint64_t seed_;
-  std::uint32_t key_ = 0;  // of the row that was read last
-  bool in_cycle_ = false;  // its state is the current one
+  std::uint32_t key_ = 0;  // key of the row that was read last
+  bool in_cycle_ = false;  // that key's state is the current one
   std::uint32_t shown_key_ = UINT32_MAX;
   std::int64_t rows_read_ = 0, rows_written_ = 0, rows_in_lanes_ = 0;
-  const std::string save_to_;  // empty: nowhere
+  const std::string save_to_;  // empty: the state is not saved
   RunRecord record_;
   std::int64_t longest_segment_ = 0;
   std::int64_t undetermined_ = 0;
   std::uint32_t undetermined_keys_ = 0, first_undetermined_ = 0;
   std::string undetermined_reason_;
-  bool drains_ = false;  // an input is a peer's, which is read on after a signal
+  bool drains_ = false;  // an input is a peer, which is read on after a signal
   const WakeUp wake_up_;
-  std::unique_ptr<ReadAhead> source_;  // its thread may look at all that is above
+  std::unique_ptr<ReadAhead> source_;  // last member, because its thread uses the members above
 };
 
-constexpr std::uint32_t rows_ahead = 8;  // of that at hand: what is to be kept of their keys comes from memory
+constexpr std::uint32_t rows_ahead = 8;  // distance at which records are prefetched
 
 std::vector<rml_port> with_key_behind(const rml_program& program, const KeyColumn& column) {
   std::vector<rml_port> all(program.inputs, program.inputs + program.n_inputs);
@@ -193,9 +196,10 @@ int KeyedRun::execute() {
     try {
       while (cycles() || cycle()) progress_.tick(rows_read_, fraction());
     } catch (const Interrupted&) {
-      // The row that was being waited for does not exist: the run ends as after a whole cycle.
+      // The awaited row does not exist. The run ends as it does after a whole cycle.
     }
-    // What is only known as the input ends is written again by the run that goes on, in the order of all its rows.
+    // Saves before `finish`: the rows that become known only by the end of the input are written
+    // again by the run that resumes, then in the order of all its rows.
     if (!options_.resume.empty()) save();
     finish();
     if (!options_.save.empty()) save();
@@ -248,7 +252,7 @@ void KeyedRun::load(const CheckpointIn& saved) {
   rows_written_ = saved.rows();
 }
 
-// Outputs are settled first: what the states have handed out is never lost.
+// Outputs are settled first, so that no row which the states count as written is lost.
 void KeyedRun::save() {
   record_outputs(sinks_, sinks_to_, record_);
   const KeyedStreams streams{seed_, rows_read_, rows_written_};
@@ -266,7 +270,8 @@ std::uint32_t KeyedRun::key_of_row() {
   const Row& row = source_->row();
   const std::uint32_t key = number_at(row.data(number_input_));
   if (!column_.is_text) {
-    // The rows that this one makes known are mostly its own: they show it as it was read.
+    // The rows that become known in this cycle mostly belong to this key, so its value is copied
+    // as it was read.
     copy_value(out_.data(0), row.data(key_input_), key_bytes_);
     shown_key_ = key;
   }

@@ -1,4 +1,5 @@
-// See keys.h.
+// Keys that are values are stored in the table as their 64-bit pattern, in which equal values
+// have equal patterns.
 #include "runtime/keys/keys.h"
 
 #include <algorithm>

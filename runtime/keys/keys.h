@@ -1,4 +1,5 @@
-// The keys of a run as its users know them: texts, or values of a type. Threads as in key_table.h.
+// Maps the keys of a run, which are texts or values of a scalar type, to numbers from 0. For
+// threads see key_table.h.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +13,20 @@ namespace rml::rt {
 
 class Keys {
  public:
-  // dtype: of keys that are values; none: they are texts.
+  // dtype: the type of keys that are values; none: keys are texts.
   explicit Keys(Memory& memory, std::optional<std::uint8_t> dtype = {});
 
   std::uint32_t size() const { return table_.size(); }
-  // None where the text is no value of the type.
+  // The number of the key with this text; none if the text is not a value of the type.
   std::optional<std::uint32_t> number(std::string_view text);
-  // Of a value of the type, at this address.
+  // The number of the key with the value at this address.
   std::uint32_t number_of(const void* value) { return table_.number(word_of(value)); }
-  // … and so many, one behind the other.
+  // As number_of, for `count` adjacent values.
   void numbers_of(const void* values, std::uint32_t count, std::uint32_t* to);
   std::string text(std::uint32_t number) const;
-  // The value, put to an address.
+  // Stores the value of a key at an address.
   void put(std::uint32_t number, void* to) const;
-  // What the instance of a key draws by.
+  // The seed of the instance of a key, from its text and the seed of the run.
   std::uint64_t seed(std::uint32_t number, std::uint64_t of_run) const { return hash_of_key(text(number), of_run); }
   KeyTable& texts() { return table_; }
 

@@ -1,4 +1,5 @@
-// Rows, and of each the number of its key: found where rows are read, so that the run can look ahead.
+// A source of rows that adds the number of each row's key. The numbers are found when rows are
+// read, so that the run can look ahead.
 #pragma once
 
 #include <cstring>
@@ -14,7 +15,8 @@ namespace rml::rt {
 
 class NumberedKeys final : public RowSource {
  public:
-  // `source` fills `row`, whose port `key` is the value of a key; its number goes to the port behind it.
+  // `source` fills `row`. Port `key` holds the value of the key, and the port after it receives
+  // the number.
   NumberedKeys(std::unique_ptr<RowSource> source, Row& row, std::uint32_t key, Keys& keys)
       : source_(std::move(source)), key_(key), value_(row.data(key)), number_(row.data(key + 1)), keys_(keys) {
     row.set_present(key + 1, true);

@@ -1,4 +1,5 @@
-// Lists of which every key has one, as a file has them: one tensor, with another that says where that of each key ends.
+// Reads a list that exists once per key from a file: one tensor holds all elements, another the
+// end of each key's part.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ class PartsOfKeys {
     ends_ = ends->data;
   }
   std::uint64_t count() const { return ends_.size() / sizeof(std::int64_t); }
-  // One after the other.
+  // Returns the part of the next key.
   std::string_view next() {
     std::int64_t end = 0;
     std::memcpy(&end, ends_.data() + sizeof end * at_++, sizeof end);
@@ -53,7 +54,7 @@ class PartsOfKeys {
   std::uint64_t at_ = 0, begin_ = 0;
 };
 
-// The number of the k-th key of a file, which no key has had before. Throws Failure.
+// The number of the k-th key of a file, which must be a new key. Throws Failure.
 inline std::uint32_t number_of_saved(const CheckpointIn& saved, const std::string& text, std::uint64_t k, Keys& keys) {
   const std::optional<std::uint32_t> number = keys.number(text);
   if (!number)

@@ -1,4 +1,5 @@
-// See rows_together.h.
+// Finds repeated keys by a small table of marks. Records of later groups are prefetched while one
+// group is computed.
 #include "runtime/keys/rows_together.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace rml::rt {
 namespace {
 
-constexpr std::uint32_t groups_ahead = 2;  // their states come from memory while one group is computed
+constexpr std::uint32_t groups_ahead = 2;  // distance at which records are prefetched, in groups
 
 void count_cycle(void* cells) {
   char* const at = static_cast<char*>(cells) + RML_CYCLE_BEFORE_CELLS;

@@ -1,8 +1,8 @@
-// Rows of different keys, which are computed in vector lanes (rml_program::together).
+// Computes rows of different keys together in vector lanes (rml_program::together).
 //
-// Of the rows at hand those up to the first whose key comes a second time are independent of each other. They are
-// computed in groups of so many as there are lanes, from where they were read to where they are written; states stay
-// where they are.
+// The available rows up to the first repeated key are independent of each other. They are
+// computed in groups of as many rows as there are lanes, directly from the input batch to the
+// output batch. States stay in their records.
 #pragma once
 
 #include <array>
@@ -19,17 +19,17 @@ class RowsTogether {
   static bool are_possible(const rml_program& program, const KeyStates& states) {
     return program.together != nullptr && states.lie_together();
   }
-  // … where they are. out: shows the ports of a row that is written, of which the first is the key.
+  // Requires are_possible. out: describes the ports of a written row; the first one is the key.
   RowsTogether(const rml_program& program, KeyStates& states, const Row& out);
 
-  // Fewer rows are not computed so.
+  // The smallest number of rows that can be computed together.
   std::uint32_t least() const { return lanes_; }
-  // How many of the rows, whose keys these are, were computed, from the first on. What is written nowhere of `to` is
-  // thrown away.
+  // Computes rows from the first one on and returns how many were computed. keys: the keys of the
+  // rows. Outputs without an address in `to` are discarded.
   std::uint32_t compute(const std::uint32_t* keys, std::uint32_t rows, const PortArrays& from, PortArrays& to);
 
  private:
-  // The rows from the first on whose keys are known and differ.
+  // Number of leading rows whose keys are known and differ from each other.
   std::uint32_t independent(const std::uint32_t* keys, std::uint32_t rows);
 
   const rml_program& program_;
@@ -41,7 +41,8 @@ class RowsTogether {
   struct Mark {
     std::uint32_t key = 0, call = 0;
   };
-  std::array<Mark, std::size_t{4} * Batch::most_rows> marks_{};  // of the keys of this call, by hash
+  // by hash: keys seen in this call
+  std::array<Mark, std::size_t{4} * Batch::most_rows> marks_{};
   std::uint32_t call_ = 0;
   std::array<void*, Batch::most_rows> cells_{};
 };

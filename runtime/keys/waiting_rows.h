@@ -1,4 +1,5 @@
-// Rows that were read and are not known yet, by key: where in the input each stood.
+// The rows of each key that were read but whose outputs are not known yet, as row numbers of the
+// input.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +18,26 @@ class WaitingRows {
     if (key >= of_.size()) of_.resize(std::size_t{key} + 1);
     of_[key].rows.push_back(row);
   }
-  // The first one of the key is known.
+  // Removes the first waiting row of the key.
   void take(std::uint32_t key) {
     OfKey& k = of_[key];
     if (++k.taken < k.rows.size()) return;
     k.rows.clear();
     k.taken = 0;
   }
-  // The first one of the key; none: all are known.
+  // The first waiting row of the key; none if no row waits.
   std::optional<std::int64_t> first(std::uint32_t key) const {
     if (key >= of_.size() || of_[key].rows.empty()) return std::nullopt;
     return of_[key].rows[of_[key].taken];
   }
 
-  // Goes through the keys that have rows in the order of their first ones in the input. `hand_out(key)` takes the first
-  // of the key, after which its next one has its turn; false: it is not known, and the key has no other turn.
+  // Visits the keys with waiting rows in the order of their first waiting rows. `hand_out(key)`
+  // takes the first row of the key and returns true; the key is then visited again for its next
+  // row. If it returns false, that row is not known, and the key is not visited again.
   template <class HandOut>
   void in_order(const HandOut& hand_out) const {
-    using Turn = std::pair<std::int64_t, std::uint32_t>;  // row and key, the earliest first
+    // row number and key; the smallest row comes first
+    using Turn = std::pair<std::int64_t, std::uint32_t>;
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> next;
     for (std::uint32_t key = 0; key < of_.size(); ++key)
       if (const auto row = first(key)) next.emplace(*row, key);
