@@ -1,5 +1,8 @@
-// See check_stream.h. A sequence is cut into its steps along the one axis by which the shapes of a port
-// differ; what has no such axis is compared after the last step.
+// Compiles the model twice, for one step and for a sequence of `length` steps, and compares the
+// outputs step by step.
+//
+// A sequence is split into steps along the one axis in which the shapes of a port differ. An
+// output without such an axis is compared after the last step only.
 #include "compiler/check_stream.h"
 
 #include <algorithm>
@@ -11,7 +14,7 @@
 namespace rml {
 namespace {
 
-constexpr std::int64_t length = 4;  // of a sequence
+constexpr std::int64_t length = 4;  // steps in the sequence
 
 std::vector<Tensor> run(ImportedProgram& program, const std::vector<Tensor>& inputs) {
   std::vector<const Tensor*> given;
@@ -19,14 +22,14 @@ std::vector<Tensor> run(ImportedProgram& program, const std::vector<Tensor>& inp
   return program.run(given);
 }
 
-// The axis along which the whole has all steps, and a cycle one; -1: there is none.
+// Returns the axis along which `whole` has all steps and `cycle` has one, or -1 if there is none.
 std::int64_t time_axis(const Shape& whole, const Shape& cycle) {
   for (std::size_t k = 0; k < whole.size(); ++k)
     if (whole[k] != cycle[k]) return static_cast<std::int64_t>(k);
   return -1;
 }
 
-// Step t of the whole, or the whole where it has no time axis.
+// Returns step t of `whole`, or `whole` itself if it has no time axis.
 Tensor step(const Tensor& whole, const Shape& cycle, std::int64_t t) {
   const std::int64_t axis = time_axis(whole.shape(), cycle);
   if (axis < 0) return whole;

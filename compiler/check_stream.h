@@ -1,4 +1,5 @@
-// Whether a model of whose input an axis has become time computes what it computes of whole sequences.
+// Checks that an imported model may run as a stream: that its outputs stay the same when one axis
+// of its input becomes time.
 #pragma once
 
 #include <string>
@@ -8,8 +9,10 @@
 
 namespace rml {
 
-// Runs `streamed`, the model imported by these options, on a few cycles of random numbers, and the model on
-// the same as one sequence. Empty: they agree. Else what to say: operators mix the steps.
+// Runs `streamed`, the model imported with these options, for a few cycles on random numbers, and
+// runs the model on the same numbers as one sequence. Returns an empty text if the outputs agree.
+// Otherwise it returns the reason for the user, for example that an operator mixes the steps of
+// the sequence.
 std::string what_mixes_steps(const onnx::Model&, const onnx::ImportOptions&, const onnx::Imported& streamed,
                              const Resources& resources);
 

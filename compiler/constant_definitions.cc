@@ -1,5 +1,5 @@
-// VALUE is parsed as the item `const NAME = VALUE;` of a program of its own; its tree is then
-// copied into the arena of the program at hand, with its symbols interned anew.
+// VALUE is parsed as the item `const value = VALUE;` in a program of its own. The tree of VALUE
+// is then copied into the arena of the main program, and its symbols are interned there.
 #include "compiler/constant_definitions.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 class Transplant {
  public:
-  // What stands at `first` in the text of `from` stands at the beginning of `as`.
+  // The position `first` in the text of `from` becomes the beginning of `as`.
   Transplant(const Program& from, Program& to, std::uint32_t first, Span as)
       : from_(from), to_(to), first_(first), as_(as) {}
 
@@ -168,7 +168,7 @@ bool define(Program& program, const std::string& definition, const ParseOptions&
     return report_bad(definition, "the value is not an expression" + why, diagnostics);
   }
   ast::Const& item = program.consts[target->index];
-  // What is said of it is said of the option as it was typed.
+  // Diagnostics about the value show the option as the user typed it.
   const std::string typed = "-D " + definition;
   const std::uint32_t file = sources.add("command line", typed);
   const auto name_at = static_cast<std::uint32_t>(typed.size() - definition.size());

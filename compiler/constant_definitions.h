@@ -1,5 +1,5 @@
-// -D NAME=VALUE: replaces the value of `const NAME` before names are resolved, so that the
-// new value is checked exactly as a written one would be.
+// `-D NAME=VALUE` replaces the value of `const NAME` before names are resolved. The new value is
+// therefore checked exactly as if it were written in the source.
 #pragma once
 
 #include <string>
@@ -12,9 +12,10 @@
 
 namespace rml {
 
-// Each definition is registered as a source of its own, named "-D", so errors in VALUE
-// have a place. NAME is a constant of the main file, one that it imports by path, or
-// q.NAME with the qualifier of an import. Reports E0902; true if all went well.
+// NAME is a constant of the main file, a constant of a file that it imports by path, or q.NAME
+// with the qualifier q of an import. Each definition is registered as a source of its own, named
+// "command line", so that errors in VALUE have a position. Reports E0902 for each definition that
+// fails, and returns true if there is none.
 bool define_constants(Program& program, const std::vector<std::string>& definitions, const ParseOptions& options,
                       SourceMap& sources, Diagnostics& diagnostics);
 

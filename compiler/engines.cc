@@ -1,5 +1,5 @@
-// The compiled engine: emit, ORC. The reference engine: the interpreter behind the same
-// table. Each LoadedProgram owns whatever its table points into.
+// The compiled engine emits LLVM IR and loads it with ORC. The reference engine wraps the
+// interpreter in the same table. Each LoadedProgram owns everything to which its table points.
 #include "compiler/engines.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ void report_unlinked(const Core& core, const std::string& error, Diagnostics& di
 
 namespace {
 
-// Nothing, and why, where a library does not open.
+// Returns nothing and sets `error` if a library cannot be opened.
 std::optional<LinkedExternals> link_externals(const FoundExternals& found, std::string& error) {
   LinkedExternals externals;
   if (found.functions.empty()) return externals;
@@ -79,7 +79,7 @@ std::optional<LinkedExternals> link_externals(const FoundExternals& found, std::
     libraries[file.path] = library;
     externals.links.push_back({"", [library](const std::string& name) { return library->find(name); }});
   }
-  externals.links.push_back({"", rt::find_program_function});  // what the files themselves call
+  externals.links.push_back({"", rt::find_program_function});  // functions that the linked files call
   for (const ExternalOrigin& origin : found.functions) {
     const auto library = libraries.find(origin.file);
     const bool shared = library != libraries.end();

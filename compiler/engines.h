@@ -1,4 +1,5 @@
-// A program ready to run, whatever runs it: both engines look like an rml_program.
+// Loads a program into memory, ready to run. Both engines, compiled and reference, are used
+// through an rml_program table.
 #pragma once
 
 #include <memory>
@@ -17,20 +18,23 @@ class LoadedProgram {
   virtual const rml_program& table() const = 0;
 };
 
-// What of an rml_program is there besides: `run`; cells that may lie apart.
+// Optional parts of the compiled program: the function `run`, and memory cells that are stored
+// apart.
 struct Extras {
   bool run = false, cells_apart = false;
 };
-// `libraries`: where external nodes come from that are not given (Session::foreign). Nothing when an error was reported
-// (E0805 for functions that are not there, E0903 for targets LLVM does not know).
+// `libraries` define the external nodes that Session::foreign does not supply. Returns null if an
+// error was reported: E0805 for a function that is not found, E0903 for a target that LLVM does
+// not know.
 std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Program& program,
                                              const std::vector<std::string>& libraries, Extras extras = {});
 std::unique_ptr<LoadedProgram> load_reference(Session& session, std::shared_ptr<const Core> core,
                                               const std::vector<std::string>& libraries,
                                               Failing = Failing::where_present);
 
-// How the reference engine calls external nodes; empty when there are none. Nothing (E0805)
-// when a function is not in the libraries. What it holds keeps them loaded.
+// Returns the function by which the reference engine calls external nodes; it is empty if the
+// program has none. The libraries remain open as long as that function lives. Returns nothing and
+// reports E0805 if a function is in no library.
 std::optional<CallExternal> external_caller(Session& session, const Core& core,
                                             const std::vector<std::string>& libraries);
 

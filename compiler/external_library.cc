@@ -1,10 +1,11 @@
-// Files are read to find what they define, not opened as libraries: none of their code runs because of that. The
-// reference engine opens shared libraries and calls functions through libffi, since their signatures are known only at
-// run time.
+// Two uses of external functions: `find_externals` finds their origins for compiled programs, and
+// `load_externals` calls them for the reference engine.
 //
-// Everything that a call needs except the pointers (the prepared signature, which arguments
-// go by value) is set up once per node; the values passed are the tensors' own elements, so
-// nothing is copied.
+// Finding reads the symbol tables of the files and does not open them as libraries, so none of
+// their code runs. The reference engine opens shared libraries and calls functions through
+// libffi, since their signatures are known only at run time. A call is prepared once per node,
+// except for the pointers. It passes the elements of the tensors themselves, so nothing is
+// copied.
 #include "compiler/external_library.h"
 
 #include <ffi.h>
@@ -20,7 +21,7 @@ namespace rml {
 
 namespace {
 
-// What each file defines of the wanted names, in their order.
+// Returns, for each file, the wanted names that it defines.
 std::vector<std::set<std::string>> read_all(std::vector<FileOfLink>& files, const std::set<std::string>& wanted,
                                             std::vector<std::string>& problems) {
   std::vector<std::set<std::string>> defined;
@@ -116,14 +117,16 @@ class Function {
     types_.resize(types_.size() + node.outputs.size(), &ffi_type_pointer);
   }
 
-  // Must be called once the function is where it stays: the signature points into it.
+  // Call this when the function has reached its final address, because the signature contains
+  // pointers into it.
   bool prepare() {
     return ffi_prep_cif(&signature_, FFI_DEFAULT_ABI, static_cast<unsigned>(types_.size()), &ffi_type_void,
                         types_.data()) == FFI_OK;
   }
 
   void call(std::span<const Tensor* const> inputs, std::span<Tensor> outputs) {
-    // libffi takes the address of each argument; of a pointer argument, where the pointer is.
+    // libffi takes the address of each argument. For a pointer argument this is the address of
+    // the pointer.
     std::vector<const void*> pointers(types_.size());
     std::vector<void*> arguments(types_.size());
     for (std::size_t i = 0; i < types_.size(); ++i) {
@@ -136,7 +139,7 @@ class Function {
 
  private:
   void* address_;
-  std::vector<bool> by_value_;  // of the inputs
+  std::vector<bool> by_value_;  // by input: true if it is a scalar
   std::vector<ffi_type*> types_;
   ffi_cif signature_{};
 };
@@ -144,7 +147,7 @@ class Function {
 struct Externals {
   FindFunction given;
   std::vector<std::unique_ptr<SharedLibrary>> libraries;
-  std::vector<std::unique_ptr<Function>> functions;  // by the core's number of the node
+  std::vector<std::unique_ptr<Function>> functions;  // by index of the external node; null if it is no C function
 };
 
 void* find(const Externals& externals, const std::string& symbol) {

@@ -1,14 +1,14 @@
-// Where the functions of external nodes come from: given in memory (Session::foreign), or defined by a file of
-// `--link`.
+// Finds the functions of external nodes. A function is either given in memory (Session::foreign)
+// or defined by a file of `--link`.
 //
-// A source names its external nodes, and the user names the files that they may reach. So the origin of a function
-// decides, in every way of building, and no list of names: the C library, the runtime and everything else that a
-// program contains are never searched.
+// No other place is searched, in no way of building: neither the C library nor the runtime nor
+// any other part of the program. A source names its external nodes, and the user names the files
+// that may define them.
 //
-// An external node is a C function `void NAME(inputs…, outputs…)`: scalar inputs by value
-// (bool as uint8_t), tensor inputs as const pointers to their row-major elements, outputs as
-// pointers to elements that the function fills. Compiled programs are linked against the
-// same functions.
+// An external node is a C function `void NAME(inputs…, outputs…)`. Scalar inputs are passed by
+// value (bool as uint8_t) and tensor inputs as const pointers to their row-major elements.
+// Outputs are pointers to elements that the function fills. Compiled programs are linked against
+// the same functions.
 #pragma once
 
 #include <optional>
@@ -31,28 +31,30 @@ struct ExternalOrigin {
 
 struct FileOfLink {
   std::string path;
-  std::optional<LinkedKind> kind;  // none: it holds no machine code; a text for the linker, say
+  std::optional<LinkedKind> kind;  // none: not machine code, for example a linker script
 };
 
 struct FoundExternals {
   std::vector<ExternalOrigin> functions;
-  std::vector<FileOfLink> files;  // in their order
+  std::vector<FileOfLink> files;  // in the order of the command line
 };
 
-// Names that the user links later, where rmlc links nothing (--external).
+// Names that the user links later, if rmlc itself links nothing (--external).
 struct LinkedLater {
   bool possible = false;
   std::vector<std::string> names;
 };
 
-// One origin for each name that is not linked later: the given function, or else the first of the files that defines
-// it. Reports E0805 for every other function, and returns nothing if there is one.
+// Finds one origin for each name that is not linked later: the given function, or else the first
+// file that defines it. Reports E0805 for every function without an origin, and returns nothing
+// if there is one.
 std::optional<FoundExternals> find_externals(Session& session, const Core& core, const std::vector<std::string>& files,
                                              const LinkedLater& later = {});
 
-// For the reference engine: opens the libraries and finds every external node of the core: as `given`, or in them, in
-// order. Nothing, and a text that names the node and the libraries searched, if that fails. The libraries stay open as
-// long as the returned function lives.
+// Finds every external node of the core for the reference engine: among the `given` functions, or
+// in the libraries in their order. The libraries remain open as long as the returned function
+// lives. On failure it returns nothing and sets `error` to a text that names the node and the
+// searched libraries.
 std::optional<CallExternal> load_externals(const Core& core, const FindFunction& given,
                                            const std::vector<std::string>& libraries, std::string& error);
 

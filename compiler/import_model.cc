@@ -1,4 +1,5 @@
-// See import_model.h: the command line's options in the importer's terms, and its errors as diagnostics.
+// Translates the options of the command line into those of the importer, and its errors into
+// diagnostics.
 #include "compiler/import_model.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ struct WrongOption {
   std::string option, why;
 };
 
-// NAME=VALUE at the last or first equals sign: names of models may hold almost anything.
+// Splits NAME=VALUE at the first equals sign.
 std::pair<std::string, std::string> halves(const char* option, const std::string& text, const char* form) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
@@ -35,7 +36,7 @@ std::int64_t extent(const std::string& option, const std::string& text) {
   return value;
 }
 
-// ---- values: 3, [1, 2], [[1, 2], [3, 4]] ----
+// ---- values on the command line: 3, [1, 2], [[1, 2], [3, 4]]
 
 void flatten(const nlohmann::json& value, std::size_t axis, Shape& shape, std::vector<std::string>& elements) {
   if (!value.is_array()) {
@@ -78,7 +79,7 @@ void fix(const std::string& text, const onnx::Model& model, onnx::ImportOptions&
     if (v.name == name) input = &v;
   if (input == nullptr) throw WrongOption{option, "the model has no input '" + name + "'"};
   const auto dtype = onnx::dtype_of(input->type.element_type);
-  if (!dtype) return;  // the importer says so
+  if (!dtype) return;  // the importer reports it
   const auto tensor = tensor_of(option, value, *dtype);
   bool fits = !input->type.shape || input->type.shape->size() == tensor->shape().size();
   for (std::size_t k = 0; fits && input->type.shape && k < tensor->shape().size(); ++k)
@@ -88,7 +89,7 @@ void fix(const std::string& text, const onnx::Model& model, onnx::ImportOptions&
   options.fixed[name] = tensor;
 }
 
-// AXIS, of the first input, or INPUT.AXIS.
+// Each text is AXIS, for the first input, or INPUT.AXIS.
 onnx::StreamOptions streams(const std::vector<std::string>& texts, const onnx::Model& model) {
   onnx::StreamOptions stream;
   std::set<std::string> initial;

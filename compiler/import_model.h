@@ -1,4 +1,5 @@
-// ONNX models as source files: what `rmlc import` writes, and what every command takes M.onnx for.
+// Imports ONNX models as source text: for `rmlc import`, and for every command that is given a
+// file M.onnx.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +10,10 @@
 
 namespace rml {
 
-bool is_model(const std::filesystem::path& file);  // by its name
+bool is_model(const std::filesystem::path& file);  // decided by the file's extension
 
-// Reports everything that is wrong with the model, E0807, or with the options about it.
-// `weights_file`: the name by which the program will load what it needs.
+// Reports E0807 for each error in the model and E0902 for a wrong option. `weights_file` is the
+// name from which the program will load its weights.
 std::optional<onnx::Imported> import_model(Session& session, const std::filesystem::path& file,
                                            const std::string& weights_file);
 

@@ -1,4 +1,5 @@
-// See imported_program.h.
+// Runs the usual pipeline on the imported source, with the instruction set of this machine, and
+// calls the program's table.
 #include "compiler/imported_program.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// An imported model as a program in memory, run a cycle at a time on tensors; and how near is right.
+// Compiles an imported model in memory and runs it on tensors, cycle by cycle. Also compares
+// results within a tolerance.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,8 @@
 
 namespace rml {
 
-// The program finds in the compilation's files what it loads.
+// Registers the model's weights among the session's files, where the program's `load` calls find
+// them.
 void give_weights(LoadedFiles&, const onnx::Imported&);
 
 struct ProgramStops : std::runtime_error {
@@ -22,11 +24,13 @@ struct ProgramStops : std::runtime_error {
 
 class ImportedProgram {
  public:
-  // For this machine; null where an error was reported. `name` is that of the source in messages.
+  // Compiles for this machine. Returns null if an error was reported. `name` is the name of the
+  // source in messages.
   static std::unique_ptr<ImportedProgram> compile(Session& session, const onnx::Imported& model,
                                                   const std::string& name);
 
-  // The outputs of the next cycle, in the model's order as the inputs are. Throws ProgramStops.
+  // Returns the outputs of the next cycle. Inputs and outputs are in the order of the model.
+  // Throws ProgramStops.
   std::vector<Tensor> run(const std::vector<const Tensor*>& inputs);
 
  private:
@@ -42,11 +46,12 @@ struct Tolerance {
   double relative = 1e-3, absolute = 1e-7;
 };
 
-// Element i as a number; of 64-bit integers the nearest.
+// Returns element i as a double; a 64-bit integer is rounded to the nearest one.
 double element(const Tensor&, std::int64_t i);
-// Whether elements of this type may differ a little: f32 and f64.
+// True for f32 and f64, whose elements may differ a little.
 inline bool is_approximate(DType dtype) { return has_gradient(dtype); }
-// How far apart two numbers are, in units of what is allowed: above 1 is too far. NaN is near NaN alone.
+// Returns the distance of two numbers in units of the tolerance; above 1 is too far. NaN is near
+// NaN only.
 double distance(double got, double want, const Tolerance& tolerance);
 
 }  // namespace rml

@@ -1,4 +1,5 @@
-// See internal_error.h.
+// The activity is a thread-local object of fixed size, so that reading it needs no lock and no
+// allocation.
 #include "compiler/internal_error.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ Activity& activity() {
 
 CurrentPhase::CurrentPhase(const char* name) : outer_(activity().phase) { activity().phase = name; }
 CurrentPhase::~CurrentPhase() {
-  // While an exception flies the phase that failed stays recorded for the handler.
+  // During an exception the phase that failed remains recorded, for the exception's handler.
   if (std::uncaught_exceptions() == 0) activity().phase = outer_;
 }
 

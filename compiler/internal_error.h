@@ -1,7 +1,7 @@
-// What happens when the compiler itself is at fault.
+// Errors of the compiler itself: broken invariants and crashes.
 //
-// A broken invariant is an InternalError. Each thread notes what the compiler does in it, where even a handler of
-// signals can read it, so that a report can name the phase and the file.
+// A broken invariant is an InternalError. Each thread records the current phase and file in
+// memory that even a signal handler can read, so that a crash report can name them.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,17 @@ class InternalError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What the compiler does in a thread.
+// The current work of one thread.
 struct Activity {
   static constexpr std::size_t longest_file = 1024;
-  const char* phase = nullptr;  // a literal; null: none has begun
+  const char* phase = nullptr;  // a string literal; null: no phase has begun
   char file[longest_file] = "";
 };
-// That of the calling thread.
+// Returns the activity of the calling thread.
 Activity& activity();
 
-// The phase noted until the destructor, or until another is noted; `name` is a literal.
+// Records the phase until the destructor runs or another phase is recorded. `name` must be a
+// string literal.
 class CurrentPhase {
  public:
   explicit CurrentPhase(const char* name);

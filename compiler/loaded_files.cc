@@ -1,5 +1,5 @@
-// See loaded_files.h. Nothing in a file is trusted: its head is checked by the reader, and a tensor
-// must be one that the language has.
+// Content of files is not trusted: the reader checks the header, and a tensor must have a type,
+// rank and size that the language allows.
 #include "compiler/loaded_files.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ const LoadedFiles::File& LoadedFiles::opened(const std::string& path) {
 
 namespace {
 
-// The tensor as the language has it, or why it has none.
+// Returns the tensor as a value of the language, or the reason why it cannot be one.
 std::variant<std::shared_ptr<const Tensor>, LoadError> converted(const std::string& path, const rt::TensorIn& in) {
   const auto refused = [&](const std::string& why) {
     return LoadError{false, "'" + in.name + "' in `" + path + "` " + why};

@@ -1,7 +1,9 @@
-// The files that a program loads tensors from: safetensors, read once, each tensor at most once.
+// The safetensors files from which a program loads tensors. Each file is read once, and each
+// tensor is converted at most once.
 //
-// A relative name begins in the folder of the source file that holds the call. Files may be given
-// instead of read: what an imported model brings never needs to be on disk.
+// A relative name is resolved against the folder of the source file that contains the call.
+// Tensors may also be given instead of read, so the weights of an imported model need not be on
+// disk.
 #pragma once
 
 #include <map>
@@ -19,14 +21,14 @@ class LoadedFiles : public TensorFiles {
   explicit LoadedFiles(const SourceMap& sources);
   ~LoadedFiles() override;
 
-  // load(file, name) is this tensor, in whatever source file it stands.
+  // From now on load(file, name) returns this tensor, in every source file.
   void give(const std::string& file, const std::string& name, std::shared_ptr<const Tensor> tensor) {
     given_[{file, name}] = std::move(tensor);
   }
 
   std::variant<std::shared_ptr<const Tensor>, LoadError> find(Span from, const std::string& file,
                                                               const std::string& name) override;
-  // Those that were read so far, and those that were noted because somebody else reads them.
+  // All files that were read, and all that `note` added because other code reads them.
   std::vector<std::string> paths() const;
   void note(std::string path) { noted_.push_back(std::move(path)); }
 

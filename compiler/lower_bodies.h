@@ -1,4 +1,4 @@
-// The bodies of iterations as steps: a program within the program.
+// Lowers the bodies of iterations. Each body becomes a program of steps within the program.
 #pragma once
 
 #include "compiler/session.h"
@@ -6,7 +6,8 @@
 
 namespace rml {
 
-// Each by the passes that make steps of a program, without a network; their sites are the program's (pipeline.cc).
+// Each body passes through the passes from core to steps, but is never a network. Its sites are
+// added to the program's.
 void lower_bodies(Session&, steps::Program&);
 
 }  // namespace rml

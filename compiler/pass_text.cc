@@ -1,4 +1,5 @@
-// The forms between passes as texts. Nothing in a text is trusted: readers say where it is not one.
+// Prints and reads the forms between passes as text. Readers do not trust a text: they report the
+// position of an error.
 #include "compiler/passes.h"
 #include "compiler/print_ast.h"
 #include "lowering/loops/loops_text.h"

@@ -1,4 +1,5 @@
-// See passes.h. A row says in a sentence what holds after its pass; how it comes about stands in the pass's file.
+// The table of passes, and for each pass a function that takes its form from the translation and
+// stores the result.
 #include "compiler/passes.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ std::string_view name(Form form) {
 
 namespace {
 
-// ---- from texts to trees ----
+// ---- from text to tree
 
 ParseOptions parse_options(const Session& s) {
   ParseOptions options{s.options.import_folders, s.resources.stdlib};
@@ -87,7 +88,7 @@ void infer_clocks(Translation& t) {
   t.checked.clocks = infer_clocks(*t.program, t.checked.names, t.checked.types, t.diagnostics);
 }
 
-// ---- cores ----
+// ---- cores
 
 void instantiate(Translation& t) {
   t.form = instantiate(t.front != nullptr ? *t.front : t.checked, *t.entry, {.limits = t.session.options.limits},
@@ -126,12 +127,12 @@ void on_core(Translation& t) {
   t.form = pass(std::move(t.core()));
 }
 
-// What a pass before code generation knows of the machine.
+// The properties of the machine that passes before code generation may use.
 Target target_of(const Translation& t) { return target_for(t.session.options.target); }
 
-// ---- schedules ----
+// ---- schedules
 
-// What has an order in no schedule goes no further.
+// Drops the core, so that no pass follows, if no single order of its values is right.
 void check_order(Translation& t) {
   if (!check_order(t.core(), t.diagnostics)) t.form = std::monostate();
   t.changed = false;
@@ -176,15 +177,18 @@ void check_exactness(Translation& t) {
   t.diagnostics.report(Code::E0701, span, "no static schedule is right: " + t.inexact->why).note(runs_on_demand);
 }
 
-// ---- segments and steps ----
+// ---- segments and steps
 
 void plan_segments(Translation& t) { t.form = plan_segments(std::move(t.schedule())); }
 
-// Sums in another order: not where they are to be the reference engine's.
+// Batching adds in another order, so strict_math, which demands the reference engine's results,
+// turns it off.
 bool batches(const Session& s) { return !s.options.target.strict_math; }
 
 void defer(Translation& t) {
-  // Ranks meet within a segment, and what they wait for could not be computed later: one process must not do so either.
+  // Ranks exchange sums within a segment, so a value for which another rank waits cannot be
+  // deferred to the end of the segment. A single process must compute in the same order as the
+  // ranks.
   const bool products = batches(t.session) && !t.segments().schedule.core->dealt;
   t.form = defer(std::move(t.segments()), {products, t.session.options.whole_segment}, target_of(t));
 }
@@ -241,7 +245,7 @@ void build_on_demand(Translation& t) {
 }
 
 void make_loops(Translation& t) {
-  // Steps that somebody else keeps outlive the loops.
+  // The deleter is empty if another owner keeps the steps; they must outlive the loops.
   auto steps = t.emitted != nullptr ? std::shared_ptr<const steps::Program>(std::shared_ptr<void>(), t.emitted)
                                     : std::make_shared<const steps::Program>(std::move(t.steps()));
   loops::Made made = loops::make_loops(std::move(steps));

@@ -1,7 +1,9 @@
-// The one list of passes: what each takes and makes, and what holds after it.
+// The list of all passes, with the form that each pass takes, the form that it makes, and the
+// property that holds after it.
 //
-// Who runs passes runs them from here, by name: the compiler (pipeline.cc says in which order), `rmlc opt`, `rmlc show
-// --after`. Their times, the table in the README and the golden tests that each must have come from here as well.
+// All passes run from here, by name: in the compiler (pipeline.cc has their order), in `rmlc opt`
+// and in `rmlc show --after`. The list is also the source of the reported times, of the table in
+// docs/design/1-pipeline.md, and of the set of golden tests.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +19,30 @@ enum class Form : std::uint8_t { text, tree, checked, core, schedule, segments, 
 std::string_view name(Form);
 
 struct Pass {
-  std::string_view name;  // of a literal
-  Form takes, makes;      // the same: another program in that form; or the pass only judges it
+  std::string_view name;  // a string literal
+  Form takes, makes;      // equal if the pass changes a program within its form, or only checks it
   std::string_view holds;
   std::string_view file;
   void (*run)(Translation&);
 };
 
-// In the order in which each comes first.
+// The passes, in the order of their first use.
 std::span<const Pass> passes();
-// Null where there is none of that name.
+// Returns null if there is no pass of that name.
 const Pass* find_pass(std::string_view name);
-// What to say then: "there is no pass 'fise'; did you mean 'fuse'?".
+// Returns the message for an unknown name: "there is no pass 'fise'; did you mean 'fuse'?".
 std::string no_such_pass(const std::string& name);
 
-// Runs it, notes what it took and shows what it made (Session::watch). Whether it changed anything, if it can tell:
-// else yes.
+// Runs the pass, records its time and passes the result to Session::watch. Returns whether the
+// program changed; a pass that cannot detect this returns true.
 bool run(const Pass&, Translation&);
 
-// The program in the form that the pass makes, as text. What reads back is whole.
+// Returns the result of the pass as text. If reads_back is true for its form, `read` restores the
+// whole program from it.
 std::string print(const Pass&, Translation&);
 
-// Reads what print wrote: a core, a schedule, segments, steps or loops. False, and why not, with line and column.
+// Reads a text of `print`: a core, a schedule, segments, steps or loops. On failure sets `fault`,
+// with line and column.
 bool read(Form, std::string_view text, Translation&, std::string& fault);
 bool reads_back(Form);
 

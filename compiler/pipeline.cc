@@ -49,7 +49,7 @@ void read_source(Translation& t, const std::filesystem::path& file) {
   t.text = text.value_or("");
 }
 
-// Texts to trees.
+// From text to tree.
 void read_tree(Translation& t) {
   run("parse", t);
   run("define_constants", t);
@@ -59,8 +59,8 @@ void read_tree(Translation& t) {
 
 Front check_tree(Translation& t) {
   t.program->files = t.session.files;
-  const Diagnostics& of_the_text = t.session.diagnostics;  // which nodes could not be read in full
-  Diagnostics found = of_the_text;                         // `diff` copies what is wrong
+  const Diagnostics& of_the_text = t.session.diagnostics;  // tells which nodes could not be read in full
+  Diagnostics found = of_the_text;  // a new collection after `diff`, because its derivatives copy errors
   Translation checks(t.session, found);
   checks.program = std::move(t.program);
   run("resolve_names", checks);
@@ -150,7 +150,7 @@ std::optional<NodeId> find_entry(Session& session, const Front& front) {
 
 namespace {
 
-// One core, whose iterations' bodies are improved already.
+// Improves one core. The bodies of its iterations have been improved already.
 void improve_itself(Translation& t) {
   const auto simplified = [&] {
     run("simplify", t);
@@ -169,7 +169,7 @@ void improve_itself(Translation& t) {
   }
 }
 
-// Bodies before what iterates them.
+// Improves the bodies of iterations first, then the core that iterates them.
 void improve(Translation& t) {
   change_bodies(t.core(), [&](Core& body) {
     Translation part(t.session, t.diagnostics);
@@ -184,7 +184,7 @@ void improve(Translation& t) {
 
 }  // namespace
 
-// Improved and, where that is asked for, productive.
+// Improves the core and, if requested, checks that it is productive.
 std::optional<Elaborated> finish_core(Translation& t, const ElaborateOptions& options) {
   t.keep_watches = options.keep_watches;
   if (options.simplified) {
@@ -249,14 +249,14 @@ std::optional<Elaborated> elaborate(Session& session, Core core, const Elaborate
 
 namespace {
 
-// A core as schedules are made of it; no form, and diagnostics, where it has none.
+// Prepares a core for scheduling. On failure it reports an error and leaves no form.
 void prepare(Translation& t) {
   for (const char* pass : {"prune_undemanded", "undo_delays", "give_constants_streams", "check_order"}) run(pass, t);
   if (!t.has_form()) return;
   for (const char* pass : {"retime", "prune_undemanded"}) run(pass, t);
 }
 
-// A prepared core to its schedule; no form, and diagnostics, where it has none.
+// Schedules a prepared core. On failure it reports an error and leaves no form.
 void arrange_prepared(Translation& t) {
   const Grain grain = t.session.options.grain;
   run("group_units", t);
@@ -274,10 +274,10 @@ void arrange(Translation& t) {
   if (t.has_form()) arrange_prepared(t);
 }
 
-// A schedule to steps.
+// From schedule to steps.
 void lower(Translation& t) {
   for (const char* pass : {"plan_segments", "stand_still", "defer", "sink"}) run(pass, t);
-  if (!t.session.options.target.strict_math)  // sums in another order
+  if (!t.session.options.target.strict_math)  // adds in another order
     for (const char* pass : {"batch_in_time", "sink"}) run(pass, t);
   for (const char* pass : {"assign_homes", "verify_segments", "build_steps", "drop_unused"}) run(pass, t);
   if (run("add_in_place", t)) run("drop_unused", t);
@@ -295,7 +295,8 @@ void shift_sites(steps::Program& program, std::uint32_t by) {
     if (body != nullptr) shift_sites(*body, by);
 }
 
-// Lowered without a network and out of sight; nothing where there is no schedule.
+// Lowers a core that is no network, without times and watch callbacks. Returns nothing if it has
+// no schedule.
 std::optional<steps::Program> lower_aside(Session& session, const Core& core) {
   const Grain grain = std::exchange(session.options.grain, Grain::none);
   Diagnostics none;
@@ -316,7 +317,8 @@ std::optional<steps::Program> lower_aside(Session& session, const Core& core) {
 
 namespace {
 
-// The steps of a core without memory; its sites join those of the program that it is part of.
+// Lowers a core without memory to steps. Its sites are appended to those of the program that
+// contains it.
 std::shared_ptr<steps::Program> lower_body(Session& session, steps::Program& program, const Core& core) {
   auto body = lower_aside(session, core);
   if (!body || !body->straight) throw InternalError("a body has no schedule");
@@ -354,7 +356,8 @@ void lower_bodies(Session& session, steps::Program& program) {
 
 namespace {
 
-// Whether what was found wrong is that there is no static schedule, and nothing else: no mend is known.
+// Returns the reason if every error says that there is no static schedule and that evaluation on
+// demand would work.
 std::optional<Unscheduled> only_unscheduled(const Diagnostics& found) {
   std::optional<Unscheduled> first;
   for (const Diagnostic& d : found.all()) {
@@ -365,11 +368,11 @@ std::optional<Unscheduled> only_unscheduled(const Diagnostics& found) {
   return first;
 }
 
-// An arrangement, and what is wrong with it.
+// A schedule, and the errors found in it.
 struct Attempt {
   Schedule schedule;
   bool found = false;
-  Diagnostics diagnostics;  // where there is none, or it is not exact
+  Diagnostics diagnostics;  // errors if there is no schedule, or it is not exact
   std::optional<Inexact> inexact;
 
   bool exact() const { return found && !inexact; }
@@ -377,13 +380,13 @@ struct Attempt {
     return std::ranges::any_of(
         schedule.units, [](const ScheduledUnit& u) { return !u.plan.only_at_cut.empty() || !u.plan.awaiting.empty(); });
   }
-  // Rows come, but later than they could, or it may be so.
+  // True if rows are written later than they could be, or may be.
   bool late() const {
     return inexact && (inexact->kind == Inexact::withheld || (inexact->kind == Inexact::unknown && !assumes()));
   }
 };
 
-// `cuts`: of what was prepared from the core.
+// `cuts` belongs to the core that was prepared from `core`.
 Attempt attempt(Session& session, const Core& core, const std::shared_ptr<CutsOfCore>& cuts, Segmenting how) {
   Attempt a;
   Translation t(session, a.diagnostics);
@@ -399,7 +402,8 @@ Attempt attempt(Session& session, const Core& core, const std::shared_ptr<CutsOf
   return a;
 }
 
-// The first that is exact; else the first that there is. Where no end is computed, those by need are the plain ones.
+// Returns the first exact schedule, or else the first schedule of all. If no computed condition
+// could end segments, by_need equals plain and is skipped.
 Attempt first_exact(Session& session, const Core& core, const std::shared_ptr<CutsOfCore>& cuts,
                     std::initializer_list<Segmenting> ways) {
   Attempt first;
@@ -424,7 +428,7 @@ std::optional<Schedule> schedule_core(Session& session, const Core& core, Segmen
 
 namespace {
 
-// The schedule of the core that is exact, or else the best.
+// Returns an exact schedule if there is one, or else the best.
 Attempt find_schedule(Session& session, const Core& core, bool rows_may_wait) {
   Attempt best;
   Translation t(session, best.diagnostics);
@@ -444,8 +448,8 @@ Attempt find_schedule(Session& session, const Core& core, bool rows_may_wait) {
   return std::move(better ? best : plain);
 }
 
-// Whether rows may be known before the inputs of their cycle, and the schedule does not see it: straight programs know
-// what always is.
+// True if rows may be known before the inputs of their cycle but the schedule cannot write them
+// early. A straight schedule writes early the rows that are always known.
 bool leads_unseen(const Schedule& schedule, const Core& core) {
   return !core.inputs.empty() && std::ranges::any_of(leading(core), [&](Leading l) {
     return l == Leading::sometimes || (l == Leading::always && !schedule.straight);
@@ -461,9 +465,9 @@ void warn_of_late_rows(const Core& core, const Inexact& why, Diagnostics& diagno
 
 }  // namespace
 
-// Conditions of the program end segments where that keeps no row back; else computed ones may (find_cuts.h), and
-// components may share a window (share_windows.h). Rows of networks and of libraries, which need a schedule, may come
-// later than they are known.
+// Conditions of the program end segments if that withholds no row. Otherwise computed conditions
+// may end them (find_cuts.h), and components may share a window (share_windows.h). Networks and
+// libraries need a schedule, so their rows may be written later than they are known.
 std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics) {
   const OnDemand allowed = session.options.grain == Grain::none ? session.options.on_demand : OnDemand::never;
   Schedule none;
@@ -532,12 +536,13 @@ std::optional<Lowered> compile(Session& session, const std::filesystem::path& fi
   if (!entry) return std::nullopt;
   const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
   if (!elaborated) return std::nullopt;
-  // What is computed when it is asked for may ask the ranks when they are at another row.
+  // On demand, a value could be computed and exchanged with other ranks while these are at
+  // another row.
   if (elaborated->core->deal) session.options.on_demand = OnDemand::never;
   const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return std::nullopt;
   steps::Program program = lower(session, *arranged);
-  // Of a network: what can be looked at in the program that is none.
+  // The watches of a network are found in the same program compiled without a network.
   if (session.options.grain != Grain::none) {
     if (const auto plain = lower_aside(session, *elaborated->core)) {
       program.watches = plain->watches;

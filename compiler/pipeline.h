@@ -6,11 +6,12 @@
 //   arrange    Elaborated -> Arranged                static schedule, validated
 //   lower      Arranged -> steps::Program            loops and buffers
 //   make_loops steps::Program -> loops::Program      element by element, where something else than LLVM follows
+//   make_loops steps::Program -> loops::Program      loops over elements, for every back end except LLVM
 //   emit       steps::Program -> CompiledModule      LLVM
 //
-// Each stage type is made only by its phase and is nothing when that phase reported an
-// error. A phase never prints: what the user is told collects in the Session.
-// Errors made after `arrange` are the compiler's: they end as InternalError.
+// Only its phase can construct a stage type, and the phase returns nothing if it reported an
+// error. A phase never prints: diagnostics are collected in the Session. An error found after
+// `arrange` is an error of the compiler and ends as an InternalError.
 #pragma once
 
 #include <filesystem>
@@ -37,7 +38,8 @@
 
 namespace rml {
 
-// Stage types are made by their phase alone: who has one knows that the phase was passed.
+// Only its phase constructs a stage type, so an object of the type proves that the phase
+// succeeded.
 class Front {
  public:
   std::unique_ptr<Program> program;  // Checked points into it
@@ -49,10 +51,11 @@ class Front {
 };
 
 struct ElaborateOptions {
-  bool keep_watches = false;  // keep what only `watches` need (rmlc trace)
+  bool keep_watches = false;  // keep values that only `watches` need (rmlc trace)
   bool productivity = true;
-  // false: the core as it was before simplification, with what optimisers sum over parameters joined. The reference
-  // engine evaluates it with Failing::where_needed.
+  // false: keep the core as it was before simplification, but with the updates that optimisers
+  // sum over parameters joined. The reference engine evaluates this core with
+  // Failing::where_needed.
   bool simplified = true;
 };
 
@@ -66,7 +69,8 @@ class Elaborated {
   friend std::optional<Elaborated> finish_core(Translation&, const ElaborateOptions&);
 };
 
-// Why a program is evaluated where it is asked for, in words for the user, and the equation concerned.
+// The reason why a program is evaluated on demand, in words for the user, and the equation
+// concerned.
 struct Unscheduled {
   std::string reason;
   Span span;
@@ -74,8 +78,8 @@ struct Unscheduled {
 
 class Arranged {
  public:
-  Schedule schedule;                     // holds the core it is about
-  std::optional<Unscheduled> on_demand;  // then the schedule has that core and nothing else
+  Schedule schedule;                     // holds its core
+  std::optional<Unscheduled> on_demand;  // if set, the schedule has a core and no units
 
  private:
   explicit Arranged(Schedule s, std::optional<Unscheduled> u = std::nullopt)
@@ -83,34 +87,39 @@ class Arranged {
   friend std::optional<Arranged> arrange(Session&, const Elaborated&, Diagnostics&);
 };
 
-// Parses `file` ("-": standard input; M.onnx: what a model is imported as) and checks every node of every file it
-// imports. Of a file with errors the tables are still safe to look at.
+// Parses `file` and checks every node of every file that it imports. `file` may be "-" for
+// standard input, or M.onnx for the program as which a model is imported. The tables of a file
+// with errors may still be read.
 Front check(Session& session, const std::filesystem::path& file);
 Front check_text(Session& session, const std::string& name, const std::string& text);
-// Only the first half, for those who want the tree: applies -D as well.
+// Returns the tree after parsing and after -D, without the checks.
 std::unique_ptr<Program> parse(Session& session, const std::filesystem::path& file);
 
-// The entry node: --node, `main`, or the only node of the file; E0901 if there is none.
+// Returns the entry node: --node, `main`, or the only node of the file. Reports E0901 if there is
+// none.
 std::optional<NodeId> find_entry(Session& session, const Front& front);
 std::optional<NodeId> find_node(const Front& front, const std::string& name);
 
-// Reports into `diagnostics`, which may be another collector than the Session's.
+// Reports errors into `diagnostics`, which may differ from the Session's.
 std::optional<Elaborated> elaborate(Session& session, const Front& front, NodeId entry, const ElaborateOptions& options,
                                     Diagnostics& diagnostics);
-// The same from a core that was made of a node and is causal: simplified, numerically stable, without operators that
-// are defined by others, productive.
+// The same for a core that was made of a node and is causal. The result is simplified,
+// numerically stable, productive, and free of operators that are defined by others.
 std::optional<Elaborated> elaborate(Session& session, Core core, const ElaborateOptions& options,
                                     Diagnostics& diagnostics);
 std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics);
-// The schedule that `arrange` judges: segments end as is said, rows may be held back, and what it assumes may not hold.
+// Returns a schedule that `arrange` may still reject: segments end as the argument says, rows may
+// be withheld, and the assumptions of the schedule may be false.
 std::optional<Schedule> schedule_core(Session&, const Core&, Segmenting, Diagnostics&);
 steps::Program lower(Session& session, const Arranged& arranged);
-// Nothing where something has no loops (E0903 is reported). The steps outlive them.
+// Returns nothing and reports E0903 if an operator has no loops. The steps must outlive the
+// loops.
 std::optional<loops::Program> make_loops(Session& session, const steps::Program& program);
-// Nothing when LLVM does not know the target (E0903 is reported); it throws when code generation is at fault.
+// Returns null and reports E0903 if LLVM does not know the target. Throws if code generation
+// fails.
 std::unique_ptr<CompiledModule> emit_module(Session& session, const steps::Program& program, EmitOptions options);
 
-// All of it, for commands that need everything; nothing when an error was reported.
+// All phases, for commands that need every result. Returns nothing if an error was reported.
 class Lowered {
  public:
   Front front;

@@ -1,4 +1,5 @@
-// See port_table.h. Texts and extents lie in deques, so that they stay where they are.
+// Texts and extents are stored in deques, so that their addresses stay valid while the table
+// grows.
 #include "compiler/port_table.h"
 
 namespace rml {

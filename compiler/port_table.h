@@ -1,4 +1,5 @@
-// Ports of a core as rmlrt.h describes them, for code that reads or writes their streams without compiled code.
+// Describes ports of a core by rml_port of rmlrt.h, for code that reads or writes streams without
+// compiled code.
 #pragma once
 
 #include <deque>
@@ -16,7 +17,7 @@ class PortTable {
   PortTable(const PortTable&) = delete;
   PortTable& operator=(const PortTable&) = delete;
 
-  // They point into this.
+  // The rows point into this object.
   std::vector<rml_port>& rows() { return rows_; }
   const std::vector<rml_port>& rows() const { return rows_; }
 

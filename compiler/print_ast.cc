@@ -1,5 +1,5 @@
-// A visitor over the closed variant of expressions, without catch-all: a new form does not
-// compile until it is printed.
+// Visits the closed variant of expressions without a catch-all case, so a new form does not
+// compile until it is printed here.
 #include "compiler/print_ast.h"
 
 #include <sstream>

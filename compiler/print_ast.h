@@ -1,5 +1,5 @@
-// The tree of a file as indented text (`rmlc show ast`): one construct a line, children
-// below it, two columns in.
+// Prints the tree of a file as indented text (`rmlc show ast`): one construct per line, its
+// children below it, indented by two columns.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace rml {
 
-// The main file, and the nodes that were derived for it; imports are named, not entered.
+// Prints the main file and the nodes that were derived for it. Imports are named but not
+// expanded.
 std::string print_ast(const Program& program);
 
 }  // namespace rml

@@ -1,4 +1,5 @@
-// See read_file.h.
+// The mapping is private and read-only. `read_file` also reads standard input ("-"), pipes and
+// terminals.
 #include "compiler/read_file.h"
 
 #include <fcntl.h>
@@ -33,7 +34,7 @@ std::optional<std::string> read_file(const std::filesystem::path& path, std::str
     error = std::strerror(errno);
     return std::nullopt;
   }
-  // A device may have no end. One without content is read as an empty file, and a terminal has an end.
+  // A device may be endless, so it is refused as soon as it yields a byte. A terminal ends.
   struct stat status{};
   const bool device = fstat(descriptor, &status) == 0 && (S_ISBLK(status.st_mode) || S_ISCHR(status.st_mode)) &&
                       isatty(descriptor) == 0;

@@ -1,4 +1,4 @@
-// Files that are read whole: as a text of their own, or where they lie.
+// Reads whole files, either into a string or as a memory mapping.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace rml {
 
-// A file's bytes while the object lives; empty where it cannot be read.
+// The bytes of a file, mapped while the object lives. Empty if the file cannot be read.
 class FileView {
  public:
   explicit FileView(const std::filesystem::path& path);
@@ -22,7 +22,8 @@ class FileView {
   std::size_t size_ = 0;
 };
 
-// The whole file, or nothing and errno's text in `error`.
+// Returns the content of the file. On failure returns nothing and sets `error` to the text of
+// errno.
 std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error);
 
 }  // namespace rml

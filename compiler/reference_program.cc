@@ -1,10 +1,11 @@
 // Builds the rml_program table of a core and runs it on the interpreter.
 //
-// Sites are the values that can fail, then the asserts, then the inputs. Cuts are the
-// conditions that release what waits for a `post`: for `(post s) when not c` it is c; for a
-// post on a sampled clock, that of the next sample. At the end of the input the first cut
-// whose condition did not come true since the first row that is missing is what it waits for.
-// If it waits for itself, that is said instead. Parameters can be given; the state, thunks and all, cannot be saved.
+// Sites are numbered in this order: values that can fail, asserts, inputs, then values that may
+// need themselves. A cut is a condition that makes waiting values of a `post` known: c for `(post
+// s) when not c`, and the condition of the next sample for a post on a sampled clock. If rows are
+// missing at the end of the input, the program reports the first cut whose condition did not come
+// true since the first missing row. If a value needs itself, it reports that value instead.
+// Parameters can be given. The state cannot be saved, because it contains thunks.
 #include "compiler/reference_program.h"
 
 #include <ffi.h>
@@ -25,14 +26,14 @@ namespace rml {
 
 namespace {
 
-// A condition that came true when `value` was equal to `truth`.
+// The condition comes true where `value` equals `truth`.
 struct CutCondition {
   ValueId value;
   bool truth;
   friend bool operator==(const CutCondition&, const CutCondition&) = default;
 };
 
-// `not c` that must be false is c that must be true.
+// `not c` being false is the same as c being true.
 CutCondition without_not(const Core& core, CutCondition cut) {
   while (const auto* negation = apply_of(core, cut.value, "logical_not")) cut = {negation->operands[0], !cut.truth};
   return cut;
@@ -60,7 +61,8 @@ std::vector<CutCondition> cut_conditions(const Core& core) {
   return cuts;
 }
 
-// libffi sets its memory for closures up when the first is asked for, and a concurrent request takes no lock.
+// libffi initialises its memory at the first request for a closure, without a lock against
+// concurrent requests.
 std::mutex& closures() {
   static std::mutex mutex;
   return mutex;
@@ -68,7 +70,8 @@ std::mutex& closures() {
 
 }  // namespace
 
-// Everything the table points to; strings live in a deque, so that they stay where they are.
+// Everything to which the table points. Strings are stored in a deque, so that their addresses
+// stay valid.
 struct ReferenceProgram::Tables {
   Tables(const Core& core, const SourceMap& sources, std::string source, CallExternal call, Failing failing)
       : core(core),
@@ -95,10 +98,10 @@ struct ReferenceProgram::Tables {
     return {keep(sources.path(span.file)), place.line, place.column, keep(std::move(message))};
   }
 
-  // Slots lie behind the State.
+  // The slots of parameters follow the State in its block.
   void build_parameters();
 
-  // Values come after their operands.
+  // Watches are sorted so that values follow their operands.
   void build_watches() {
     for (std::size_t i = 0; i < core.outputs.size(); ++i) {
       const ValueId v = core.outputs[i].value;
@@ -108,7 +111,7 @@ struct ReferenceProgram::Tables {
     std::ranges::stable_sort(watches, {}, [&](const rml_watch& w) { return core.outputs[w.output].value; });
   }
 
-  // Of what can fail, bodies of iterations included.
+  // Sites of values that can fail, including those in bodies of iterations.
   void build_value_sites(const Core& in) {
     for (std::size_t i = 0; i < in.values.size(); ++i) {
       const auto* apply = std::get_if<core::Apply>(&in.values[i].rhs);
@@ -133,7 +136,7 @@ struct ReferenceProgram::Tables {
       sites.push_back(site(input.span, "input '" + input.name + "' does not keep to its clock, " +
                                            clock_string(core, core[input.value].clock)));
     }
-    // What may need itself through other cycles.
+    // Values that may need themselves through other cycles.
     for (std::size_t i = 0; i < core.values.size(); ++i) {
       const core::Rhs& rhs = core.values[i].rhs;
       if (!std::holds_alternative<core::Post>(rhs) && !std::holds_alternative<core::Merge>(rhs)) continue;
@@ -145,7 +148,7 @@ struct ReferenceProgram::Tables {
   const char* cut_text(const CutCondition& cut) {
     const Span span = core[cut.value].span;
     std::string text = describe(core, cut.value);
-    // Without a name the user's own words are better than the core's, if they are short.
+    // A value without a name is described by the text of the source if that is short.
     if (core[cut.value].name.empty() && span.file != 0 && span.file < sources.size()) {
       const std::string_view words = sources.text(span);
       constexpr std::size_t longest = 60;
@@ -167,8 +170,8 @@ struct ReferenceProgram::Tables {
   const std::vector<rml_port>& outputs = output_table.rows();
   std::vector<rml_site> sites;
   std::unordered_map<const Value*, std::uint32_t> value_sites;
-  std::unordered_map<std::uint32_t, std::uint32_t> knot_sites;  // by value
-  std::uint32_t assert_sites = 0, input_sites = 0;              // the first of each
+  std::unordered_map<std::uint32_t, std::uint32_t> knot_sites;  // by index of the value
+  std::uint32_t assert_sites = 0, input_sites = 0;              // first index of each
   std::vector<rml_cut> cuts;
   std::vector<rml_parameter> parameters;
   std::vector<rml_watch> watches;
@@ -178,7 +181,7 @@ struct ReferenceProgram::Tables {
   ffi_closure* closure = nullptr;
 };
 
-// The block that the host allocates; the interpreter lives beside it.
+// The block that the host allocates. The interpreter is allocated separately.
 struct ReferenceProgram::State {
   rml_header header;
   const Tables* tables;
@@ -186,7 +189,7 @@ struct ReferenceProgram::State {
 
   static State& of(void* state) { return *static_cast<State*>(state); }
 
-  // The closure's body: `user` is the program that init belongs to.
+  // The body of the closure; `user` points to the tables of the program to which init belongs.
   static void init(ffi_cif*, void*, void** arguments, void* user) {
     State& state = of(*static_cast<void**>(arguments[0]));
     rml_header& h = state.header;
@@ -224,7 +227,7 @@ struct ReferenceProgram::State {
 
   void*& slot(std::size_t parameter) { return reinterpret_cast<void**>(this + 1)[parameter]; }
 
-  // What the host has given before the first cycle.
+  // Takes the parameters that the host gave before the first cycle.
   void take_given() {
     for (std::size_t p = 0; p < tables->parameters.size(); ++p) {
       const rml_parameter& row = tables->parameters[p];
@@ -258,7 +261,7 @@ struct ReferenceProgram::State {
     return RML_OK;
   }
 
-  // The host has popped what was complete, so the first missing row is the next one to pop.
+  // The host has popped all complete rows, so the first missing row is the next one to pop.
   std::int32_t first_waiting() const {
     if (interpreter->popped() == interpreter->pushed()) return -1;
     if (const std::int32_t knot = waiting_for_itself(); knot < -1) return knot;
@@ -268,7 +271,8 @@ struct ReferenceProgram::State {
     return -1;
   }
 
-  // -2 - k, where the thing at sites[k] needs itself; the one whose name lies nearest to the entry.
+  // Returns -2 - k if the value of sites[k] needs itself, else -1. Of several values it chooses
+  // the one whose name has the fewest dots, which is nearest to the entry.
   std::int32_t waiting_for_itself() const {
     std::int32_t found = -1;
     std::ptrdiff_t best = PTRDIFF_MAX;

@@ -1,10 +1,10 @@
-// The reference engine behind the table of rmlrt.h, so that rml_main drives an interpreted
-// program exactly as it drives a compiled one (`--engine reference`).
+// Puts the reference engine behind the table of rmlrt.h, so that rml_main drives an interpreted
+// program exactly like a compiled one (`--engine reference`).
 //
-// The table's functions receive only the state; `init` of each ReferenceProgram is therefore
-// a function made at run time (a libffi closure) that knows its program, and the others find
-// it in the state. Any number of programs and states can exist at once. The interpreter owns
-// its memory itself: grow is not called, and horizon is not looked at.
+// The functions of the table receive only the state. The function `init` of each ReferenceProgram
+// is therefore made at run time (a libffi closure) and knows its program; the other functions
+// find the program in the state. Any number of programs and states can exist together. The
+// interpreter owns its memory, so `grow` is not called and `horizon` is not read.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,14 @@ namespace rml {
 
 class ReferenceProgram {
  public:
-  // `core` must outlive this and every state; `source` is the file as the user named it.
+  // `core` must outlive this object and every state. `source` is the file as the user named it.
   ReferenceProgram(const Core& core, const SourceMap& sources, std::string source, CallExternal call = {},
                    Failing = Failing::where_present);
   ~ReferenceProgram();
   ReferenceProgram(const ReferenceProgram&) = delete;
   ReferenceProgram& operator=(const ReferenceProgram&) = delete;
 
-  // Valid as long as this lives.
+  // The table is valid as long as this object.
   const rml_program* table() const;
 
  private:

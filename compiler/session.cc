@@ -1,4 +1,4 @@
-// See session.h.
+// Source 0 is no file, so the list of files begins with source 1.
 #include "compiler/session.h"
 
 namespace rml {

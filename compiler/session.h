@@ -1,8 +1,9 @@
-// What one use of the compiler is told and what it says: all that its phases share.
+// The state that all phases of one use of the compiler share: its options, resources, sources and
+// diagnostics.
 //
-// A session stands for itself. Nothing that it reads or writes belongs to the process, so sessions in different threads
-// do not meet: the folder of the standard library and the functions of external nodes are given to it, what the user
-// is told collects in it. It serves one program after another as well, in one thread at a time.
+// A session depends on no state of the process, so sessions in different threads do not
+// interfere. The folder of the standard library and the functions of external nodes are given to
+// it. A session may compile several programs one after the other, in one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -26,50 +27,52 @@ namespace rml {
 struct Pass;
 struct Translation;
 
-// Of ONNX models that are compiled as they are: texts of the command line.
+// Options for ONNX models that are compiled directly, as texts of the command line.
 struct ModelOptions {
   std::vector<std::string> dimensions, fixed, states, trainable;  // --dim N=1, --fix x=[1], --state IN=OUT, …
   std::vector<std::string> streams;                               // --stream AXIS, --stream INPUT.AXIS
-  bool all_values = false;                                        // each is an output
+  bool all_values = false;                                        // every value of the model is an output
 };
 
-// Which programs are evaluated where they are asked for (lowering/demand/on_demand.h), and not by a schedule.
+// Decides which programs are evaluated on demand (lowering/demand/on_demand.h) instead of by a
+// schedule.
 enum class OnDemand : std::uint8_t {
-  never,         // what has no schedule is refused: E0701
-  where_needed,  // those that have none
+  never,         // a program without a schedule is refused: E0701
+  where_needed,  // programs without a schedule
   always,        // for tests
 };
 
-// Which rows may leave before the inputs of their cycle are read (lowering/steps/leading.h).
+// Decides which rows may be written before the inputs of their cycle are read
+// (lowering/steps/leading.h).
 enum class EarlyRows : std::uint8_t {
-  never,        // outputs are files
-  by_schedule,  // those that a straight program knows
-  all,          // on demand, where the schedule does not see all
+  never,        // for outputs that are files
+  by_schedule,  // rows that a straight program knows early
+  all,          // if the schedule misses some, the program runs on demand
 };
 
 struct CompileOptions {
   std::vector<std::string> definitions;               // -D NAME=VALUE
   std::vector<std::filesystem::path> import_folders;  // -I
-  std::string node;                                   // --node; empty: main or the only one
+  std::string node;                                   // --node; empty: `main` or the only node
   std::vector<std::string> watches;                   // --watch: patterns of names
   std::vector<std::string> frozen;                    // --freeze: patterns of parameters
-  std::vector<std::string> gathered;                  // … whose gradients are added up
-  rt::ParameterSource parameters;                     // --load-params of what is compiled; no file: none
+  std::vector<std::string> gathered;                  // patterns of parameters whose gradients are summed
+  rt::ParameterSource parameters;                     // --load-params for the compiled program; no file: none
   bool stabilise = true;                              // --no-stabilise
   TargetOptions target;
   bool whole_segment = false;  // --chunk segment
-  Grain grain = Grain::none;   // of a network, its tasks
+  Grain grain = Grain::none;   // how a network is divided into tasks; none: not a network
   OnDemand on_demand = OnDemand::where_needed;
   EarlyRows early_rows = EarlyRows::by_schedule;
-  bool for_ranks = false;  // what is dealt is shared by ranks, which the program asks and which meet in its sums
+  bool for_ranks = false;  // ranks share the dealt rows and exchange the sums over them
   ModelOptions model;
   Limits limits;  // --limit NAME=N
 };
 
-// What the compiler reads besides the program.
+// Files that the compiler reads besides the program.
 struct Resources {
-  std::filesystem::path stdlib;                            // the folder with the modules of the standard library
-  std::vector<std::filesystem::path> import_folders = {};  // searched behind those of -I
+  std::filesystem::path stdlib;                            // folder with the modules of the standard library
+  std::vector<std::filesystem::path> import_folders = {};  // searched after those of -I
 };
 
 struct Session {
@@ -79,16 +82,16 @@ struct Session {
 
   Resources resources;
   CompileOptions options;
-  FindFunction foreign;  // finds functions of external nodes in memory; may be none: then files have them all
+  FindFunction foreign;  // finds functions of external nodes in memory; empty: only files define them
   SourceMap sources;
   Diagnostics diagnostics;
-  std::shared_ptr<LoadedFiles> files = std::make_shared<LoadedFiles>(sources);  // of load(…)
+  std::shared_ptr<LoadedFiles> files = std::make_shared<LoadedFiles>(sources);  // for load(…)
   std::vector<std::string> told;                                        // lines for the caller that requested them
-  std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;  // by pass, in order
-  std::function<void(const Pass&, Translation&)> watch;                 // sees what every pass makes
+  std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;  // by pass, in order of the runs
+  std::function<void(const Pass&, Translation&)> watch;                 // called after every pass
 
   bool failed() const { return diagnostics.has_errors(); }
-  // Every file that has been read so far.
+  // All files that have been read so far.
   std::vector<std::string> files_read() const;
 };
 

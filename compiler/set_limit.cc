@@ -1,4 +1,4 @@
-// See set_limit.h.
+// Looks the name up in `limit_names`; an unknown name gets a suggestion.
 #include "compiler/set_limit.h"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// `--limit NAME=N`, as the command line and hosts give it.
+// Sets a bound from the text `NAME=N` of `--limit` or of a host program.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rml {
 
-// What is wrong with the text; empty: the bound has been set.
+// Returns an empty text if the bound was set, or else the error.
 std::string set_limit(Limits& limits, const std::string& text);
 
 }  // namespace rml

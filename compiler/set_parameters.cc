@@ -1,4 +1,5 @@
-// See set_parameters.h.
+// Each option finds the equation `p = e fby …` of the parameter in the core and replaces its
+// operands.
 #include "compiler/set_parameters.h"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ namespace rml {
 
 namespace {
 
-// Every parameter whose path a pattern matches; patterns that match none are reported.
+// Calls `f` for every parameter whose path matches a pattern, and reports patterns that match
+// none.
 template <class F>
 void for_each_named(Core& core, const std::vector<std::string>& patterns, const char* purpose, Diagnostics& diagnostics,
                     F&& f) {
@@ -42,14 +44,15 @@ void for_each_named(Core& core, const std::vector<std::string>& patterns, const 
   }
 }
 
-// What moves a parameter, present where it does. The clock of what stays is invalid where it moves at every cycle.
+// The update of a parameter. `moves` and `stays` are the clocks on which the parameter changes
+// and does not; `stays` is invalid if it changes at every cycle.
 struct Motion {
   ValueId act, step;
   ClockId moves, stays;
 };
 
-// p = e fby %1    %1 = merge act %2 (p when not act)    %2 = add (p when act) step. An act that is always true has left
-// no merge.
+// Recognises p = e fby %1    %1 = merge act %2 (p when not act)    %2 = add (p when act) step. If
+// `act` is always true, there is no merge.
 std::optional<Motion> motion_of(const Core& core, const Parameter& p) {
   const auto* memory = std::get_if<core::Fby>(&core[p.value].rhs);
   if (memory == nullptr || memory->next == p.value) return std::nullopt;
@@ -77,8 +80,9 @@ void freeze_parameters(Core& core, const std::vector<std::string>& patterns, Dia
 
 namespace {
 
-// d = param(zeros) fby %1    %1 = merge act %2 (d when not act)    %2 = add (d when act) step: with values like those
-// of the parameter, which has them in this order.
+// Adds d = param(zeros) fby %1    %1 = merge act %2 (d when not act)    %2 = add (d when act)
+// step. The values are copies of the parameter's own, which has these equations in the same
+// order.
 void gather(Core& core, const Parameter& p, const Motion& motion) {
   const Value like = core[p.value];
   const auto add = [&](core::Rhs rhs, ClockId clock) {
@@ -114,8 +118,9 @@ bool stands_still(const Core& core, ValueId v) {
   return memory != nullptr && memory->next == v;
 }
 
-// v = merge first (p when first) ((… fby v) when not first)    first = true fby …: as `param_end` holds p. The p of a v
-// that is always p, as p stands still.
+// Recognises the copy v that `param_end` keeps of p: v = merge first (p when first) ((… fby v)
+// when not first), where first = true fby …. Returns p if it is constant, since then v always
+// equals p.
 ValueId held_by(const Core& core, ValueId v) {
   const auto* merge = std::get_if<core::Merge>(&core[v].rhs);
   if (merge == nullptr) return {};
@@ -129,8 +134,8 @@ ValueId held_by(const Core& core, ValueId v) {
                                                                                          : ValueId{};
 }
 
-// A reader of a held copy of a value that stands still reads that value itself: no copy is kept for each instant of a
-// segment. Of copies of copies the innermost go first.
+// Replaces uses of a copy of a constant value by the value itself, so that no copy is stored for
+// each instant of a segment. Of copies of copies the innermost are replaced first.
 void look_through_copies(Core& core) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -161,7 +166,7 @@ void gather_gradients(Core& core, const std::vector<std::string>& patterns, Diag
 
 namespace {
 
-// By path_key: the `param` operator by which a parameter begins; none where that is never read.
+// The `param` operator of each parameter, by path_key. A parameter without one is never read.
 std::unordered_map<std::uint64_t, ValueId> beginnings(const Core& core) {
   std::unordered_map<std::uint64_t, ValueId> found;
   for (std::uint32_t v = 0; v < core.values.size(); ++v)
@@ -203,7 +208,7 @@ void give(Core& core, const Parameter& p, ValueId beginning, std::string_view el
 
 namespace {
 
-// What a state lists of a program's parameters.
+// The names, places and types that a saved state would list for the parameters.
 rt::NamedMemories memories_of(const Core& core, const SourceMap& sources) {
   const Places places(core, sources);
   rt::NamedMemories all;

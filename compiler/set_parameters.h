@@ -1,10 +1,12 @@
-// What the command line says of the parameters of a program.
+// Options about the parameters of a program.
 //
-// A frozen one (--freeze) stays what it is at the beginning: its update is taken out of the core, and simplify takes
-// out the gradient that is never read any more. A given one (--load-params) begins as a file says: its initial value
-// is a constant of the program, which a host may still replace. One whose gradients are gathered stays what it is as
-// well, and beside it stands a parameter `d PATH`, the sum of the steps by which `diff` would have moved it; they are
-// gradients where no optimiser makes others of them.
+// - A frozen parameter (--freeze) keeps its initial value. Its update is removed from the core,
+//   and simplify removes the gradient, which then has no use.
+// - A given parameter (--load-params) gets its initial value from a file. The value becomes a
+//   constant of the program, which a host may still replace.
+// - A parameter with a gathered gradient keeps its initial value too. A new parameter `d PATH`
+//   sums the steps by which `diff` would have changed it. If no optimiser transforms them, these
+//   steps are gradients.
 #pragma once
 
 #include <string>
@@ -15,15 +17,19 @@
 
 namespace rml {
 
-// Those whose path a pattern matches (runtime/base/pattern.h); reports E0201 where one matches none.
+// Freezes the parameters whose paths match a pattern (runtime/base/pattern.h). Reports E0201 if a
+// pattern matches none.
 void freeze_parameters(Core&, const std::vector<std::string>& patterns, Diagnostics&);
 
-// Of parameters that are not frozen already, as `d PATH` would match their patterns. Before causality is judged: what
-// stands still does not depend on its steps. Those that nothing moves have no gradient. Reports E0201 as well.
+// Gathers the gradients of the parameters whose paths match a pattern; a parameter without an
+// update has none. Reports E0201 as well. Call it after freeze_parameters, whose patterns would
+// match `d PATH`, and before causality is checked, since a constant parameter does not depend on
+// its steps.
 void gather_gradients(Core&, const std::vector<std::string>& patterns, Diagnostics&);
 
-// By session.options.parameters. The core is simplified: parameters without a use need not be in the file. Reports
-// E0806, or says in session.told what was found. Whether there was something to do.
+// Reads session.options.parameters into a simplified core; a parameter without a use need not be
+// in the file. Reports E0806 on failure, or lists the loaded parameters in session.told. Returns
+// true if a file was named.
 bool give_parameters(Session&, Core&, Diagnostics&);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// See shared_library.h. Its symbols are found by who asks it: they do not become the process's.
+// The library is opened with RTLD_LOCAL, so its symbols do not become symbols of the process.
 #include "compiler/shared_library.h"
 
 #include <dlfcn.h>

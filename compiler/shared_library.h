@@ -1,4 +1,4 @@
-// A shared library that is open as long as somebody holds it, and what it defines.
+// Opens a shared library for the lifetime of the object, and finds its functions.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ class SharedLibrary {
   ~SharedLibrary();
 
   bool open() const { return handle_ != nullptr; }
-  const std::string& error() const { return error_; }  // why it is not open
-  // What it defines itself; null where it does not.
+  const std::string& error() const { return error_; }  // the reason why it is not open
+  // Returns a function that the library itself defines, or null.
   void* find(const std::string& symbol) const;
 
  private:

@@ -1,4 +1,4 @@
-// See translation.h.
+// Facts about a core are cached until facts of another core are requested.
 #include "compiler/translation.h"
 
 namespace rml {

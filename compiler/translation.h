@@ -1,7 +1,8 @@
-// A program on its way through the compiler: what the passes so far have made of it.
+// A program between two passes.
 //
-// It is in one form at a time. A pass (passes.h) takes that form out and leaves the one that it makes; what a form says
-// of the one before (a schedule holds its core) goes with it.
+// It has one form at a time. A pass (passes.h) takes that form out and stores the form that it
+// makes. A form contains everything that later passes need of the forms before it; for example, a
+// schedule holds its core.
 #pragma once
 
 #include <memory>
@@ -29,30 +30,30 @@ struct Translation {
   ~Translation();
 
   Session& session;
-  Diagnostics& diagnostics;  // may be another collector than the session's
-  bool of_part = false;      // the body of an iteration, or a program that is made to look something up
-  bool timed = true;         // not what another pass runs
+  Diagnostics& diagnostics;  // may differ from the session's
+  bool of_part = false;      // true for a body of an iteration, and for a program made only to look up a property
+  bool timed = true;         // false inside another pass, which is timed itself
   bool keep_watches = false;
-  Segmenting segmenting;             // what may end segments, and share them
-  std::shared_ptr<CutsOfCore> cuts;  // of the core that schedules are made of: a caller that tries several shares them
-  const Core* given = nullptr;     // of a schedule: the core that it was made of, before any was retimed; null: its own
-  std::optional<Inexact> inexact;  // what check_exactness found
-  bool changed = true;             // by the last pass; those that cannot tell leave it
-  std::string violation;           // the error of the compiler that the last pass found
+  Segmenting segmenting;             // which conditions may end segments, and which components share them
+  std::shared_ptr<CutsOfCore> cuts;  // cuts of the core; a caller that tries several schedules shares them
+  const Core* given = nullptr;       // core before retiming, for a schedule; null: the schedule's own
+  std::optional<Inexact> inexact;    // result of check_exactness
+  bool changed = true;               // set by the last pass; a pass that cannot detect changes leaves it true
+  std::string violation;             // the compiler error that the last pass found
   std::optional<NodeId> entry;
 
-  // Text.
+  // The text.
   std::string file;
-  std::optional<std::string> text;  // nothing: the file's
-  // Trees, and what is known of them; Checked points into the program.
+  std::optional<std::string> text;  // none: the text of the file
+  // The tree and the results of its checks. `checked` points into `program`.
   std::unique_ptr<Program> program;
   Checked checked;
-  const Checked* front = nullptr;  // what is instantiated, where somebody else keeps it
-  // The rest.
+  const Checked* front = nullptr;  // the checked tree to instantiate, if another object owns it; else null
+  // The later forms.
   std::variant<std::monostate, Core, Schedule, Segments, steps::Program, loops::Program> form;
   Productivity productivity;
   EmitOptions emit;
-  const steps::Program* emitted = nullptr;  // likewise
+  const steps::Program* emitted = nullptr;  // the steps to emit, if another object owns them; else null
   std::unique_ptr<CompiledModule> module;
 
   bool has_form() const { return form.index() != 0; }
@@ -62,7 +63,7 @@ struct Translation {
   steps::Program& steps() { return std::get<steps::Program>(form); }
   loops::Program& loops() { return std::get<loops::Program>(form); }
 
-  // Of the core that a schedule is about: the passes over it look up the same.
+  // Facts about the core of a schedule, computed once for all passes over it.
   const ScheduleFacts& facts(const std::shared_ptr<const Core>&, const std::vector<ValueId>& ends = {});
   const ScheduleFacts& facts(const Schedule& s) { return facts(s.core, segment_ends(s)); }
 

@@ -1,4 +1,4 @@
-// See watch_values.h.
+// A variable that several patterns match becomes one output.
 #include "compiler/watch_values.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// --watch: variables of the source as outputs beside the node's own.
+// Makes variables of the source outputs of the program, after the node's own (--watch).
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace rml {
 
-// The variables whose path, `lstm.cell.h` say, matches the pattern (runtime/base/pattern.h), in their
-// order; E0201 if there is none.
+// Returns the variables whose path (for example `lstm.cell.h`) matches the pattern
+// (runtime/base/pattern.h), in their order. Reports E0201 if there is none.
 std::vector<Port> matching_watches(const Core&, const std::string& pattern, Diagnostics&);
 
-// Those of all patterns become outputs, and Core::watched their number.
+// Appends the variables of all patterns to the outputs and stores their number in Core::watched.
 void watch_values(Core&, const std::vector<std::string>& patterns, Diagnostics&);
 
 }  // namespace rml
