@@ -1,4 +1,6 @@
-// See anchor.h.
+// Each unit's place relative to a candidate follows from its count of instants and from the
+// number of instants of its clock before the candidate. The latter is known once the unit that
+// writes a stream on that clock has reached the candidate.
 #include "runtime/checkpoint/anchor.h"
 
 #include <algorithm>
@@ -15,11 +17,14 @@ namespace {
 
 constexpr std::uint64_t copied_per_cycle = std::uint64_t{32} << 10;  // bytes, on average
 constexpr std::size_t most_candidates = 8;
-constexpr std::int64_t cycles_without_segments = 16;  // from one candidate to the next
-constexpr std::int64_t cycles_in_network = 251;       // from one search to the next
+// cycles from one candidate to the next, if the program has no segments
+constexpr std::int64_t cycles_without_segments = 16;
+// cycles from one search to the next, in a network
+constexpr std::int64_t cycles_in_network = 251;
 constexpr std::int64_t most_patience = std::int64_t{1} << 16;
-// An anchor that stays behind is dropped: with more inputs than the former and cycles than the latter, or with more
-// inputs than the third.
+// An anchor that falls behind is dropped: if inputs of more than much_room since then are kept
+// and more than many_segments longest segments have passed, or if inputs of more than most_room
+// are kept. Both limits grow with the size of the memories.
 constexpr std::uint64_t much_room = std::uint64_t{1} << 20;
 constexpr std::int64_t many_segments = 64;
 constexpr std::uint64_t most_room = std::uint64_t{64} << 20;
@@ -63,7 +68,8 @@ void Anchor::add_unit(std::uint32_t unit) {
   if (program_.memories[flow.first_unit + unit].count == 1) segmented_ = of.jumps = true;
 }
 
-// Who puts elements where, and which units read what comes from segments.
+// Finds the queues that each unit and the host write, and the units that depend on units with
+// segments.
 void Anchor::find_jumps() {
   const rml_flow& flow = *program_.flow;
   for (std::uint32_t q = 0; q < flow.n_queues; ++q) {
@@ -102,7 +108,7 @@ void Anchor::add(const void* const* in, const std::uint8_t* present) {
     inputs_[i].cycles.push_back(cycle);
     held_ += bytes + sizeof cycle;
   }
-  ++held_;  // of a program without inputs as well
+  ++held_;  // a program without inputs advances, too
   const std::int64_t first = current_ ? current_->cycle : candidates_.front().snapshot.cycle;
   if (held_ > too_much_ || (held_ > much_ && next_ - first > many_segments * longest_)) forget_all();
 }
@@ -143,7 +149,7 @@ void Anchor::take(Snapshot& into, const void* state, std::uint32_t origin) const
     const auto last = static_cast<std::uint64_t>(count_of(program_, state, m, 0) - 1);
     from = ring.data + (last & (ring.capacity - 1)) * element_bytes(m);
   }
-  // One look at a first value is enough: the others are under conditions that did not hold.
+  // One slot that was read is enough: the others are under conditions that did not hold.
   const std::vector<std::uint32_t>& first = memories_[origin].parameters;
   const auto begun = [&](std::uint32_t p) { return rt::looked_at(state, program_.parameters[p]); };
   into.begun[origin] = first.empty() || std::ranges::any_of(first, begun) ? 1 : 0;
@@ -229,7 +235,8 @@ void Anchor::begin_candidate(const void* state) {
     spare_.push_back(std::move(candidate));
 }
 
-// What a writer has put that is there: an element for each instant of its clock.
+// Derives the number of instants of clocks from the queues of a writer that has reached the
+// candidate: a queue has had one element for each instant of its clock.
 void Anchor::find_instants(Candidate& candidate, const void* state, const std::vector<std::uint32_t>& queues) const {
   const rml_flow& flow = *program_.flow;
   for (const std::uint32_t q : queues) {
@@ -268,7 +275,8 @@ bool Anchor::follow(Candidate& candidate, const void* state) {
   return true;
 }
 
-// Of complete ones the first and the last are of use, of others those that most segments have ended at.
+// Among complete candidates only the first and the last are useful; among the others, those at
+// which most segments have ended.
 void Anchor::remove_least() {
   const auto is_complete = [](const Candidate& c) { return c.complete; };
   const auto first = std::ranges::find_if(candidates_, is_complete);
@@ -286,7 +294,7 @@ void Anchor::remove(std::size_t candidate) {
   candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(candidate));
 }
 
-// The last one that is complete and has no row open before it.
+// Accepts the last complete candidate before which every row has been handed out.
 void Anchor::accept(std::int64_t rows) {
   std::size_t k = candidates_.size();
   while (k > 0 && (!candidates_[k - 1].complete || candidates_[k - 1].snapshot.cycle > rows)) --k;
@@ -301,7 +309,8 @@ void Anchor::accept(std::int64_t rows) {
   forget_before(current_->cycle);
 }
 
-// Where segments never end together, or a network has long ones, the search costs more than it can bring.
+// If segments never end together, or a network has long segments, searching costs more than it
+// gains. The pause then doubles each time.
 void Anchor::pause_search() {
   if (next_ < not_before_ || next_ - since_ <= many_segments * (longest_ + many_segments)) return;
   while (!candidates_.empty()) remove(candidates_.size() - 1);

@@ -1,4 +1,4 @@
-// See anchor_tensors.h. A network is run to where it was, and what it then has between its tasks is put into a state
+// A network is run to the saved cycle; the contents of its rings are then put into a new state
 // that no thread has touched.
 #include "runtime/checkpoint/anchor_tensors.h"
 
@@ -47,7 +47,8 @@ class Taking {
       into_.tensors.push_back({origin.name, m.dtype, {m.dims, m.dims + m.rank}, {{elements, value_bytes(m)}}});
   }
 
-  // Its cell has moved on since; who loads parameters alone wants what has been learned.
+  // Adds the latest value of a parameter whose cell has changed since the anchor: a run that
+  // loads only the parameters wants the learned value.
   void add_parameter(std::uint32_t number) {
     const rml_parameter& p = program_.parameters[number];
     if (p.slot != UINT64_MAX && !anchor_.looked_at(number) && !is_unbegun(p.path)) into_.unbegun.emplace_back(p.path);
@@ -148,7 +149,8 @@ class Restoring {
     if (value != nullptr && (m.kind == RML_CELL || m.kind == RML_WINDOW)) put_cell(state_, m, value);
   }
 
-  // As if the streams on the clock of the cycles had been handed on so far; those on others begin to be counted now.
+  // Sets the counts as if all streams on the base clock had passed `begins_` elements. Counts of
+  // streams on other clocks start at zero.
   void put_counts() const {
     const rml_flow& flow = *program_.flow;
     for (std::uint32_t u = 0; u < flow.n_units; ++u)
@@ -164,7 +166,8 @@ class Restoring {
     });
     for (std::uint32_t q = 0; q < flow.n_queues; ++q) {
       if (flow.puts[q].writer == RML_BY_NOBODY || queue(q).count == 0) continue;
-      const std::int64_t own = begins_ > 0 ? flow.puts[q].begins : 0;  // at the very beginning it is not there yet
+      // before cycle 0 the queue has no first element yet
+      const std::int64_t own = begins_ > 0 ? flow.puts[q].begins : 0;
       count_of(program_, state_, queue(q), 0) += own + (on_base[q] ? begins_ : 0);
       if (own > 0) put_first(q);
     }
@@ -179,7 +182,7 @@ class Restoring {
 
   const rml_memory& queue(std::uint32_t q) const { return program_.memories[program_.flow->first_queue + q]; }
 
-  // The element that a queue has where it begins.
+  // Puts the first element into a queue that begins with one.
   void put_first(std::uint32_t q) const {
     const rml_memory& m = queue(q);
     const std::int64_t pushed = count_of(program_, state_, m, 0);
@@ -270,7 +273,7 @@ class Restoring {
     header().pushed = counts.cycles, header().popped = counts.rows;
   }
 
-  // One that has been handed out.
+  // True if the next row was already handed out before the state was saved.
   bool wants_row() const { return header().popped < run_.rows; }
 
   void push(Network& network) {
@@ -311,7 +314,7 @@ class Restoring {
   Anchor* const anchor_;
   Row in_, out_;
   std::vector<std::vector<std::int64_t>> cycles_;  // by input
-  std::vector<std::size_t> next_;                  // … element
+  std::vector<std::size_t> next_;                  // by input: index of the next element
 };
 
 }  // namespace

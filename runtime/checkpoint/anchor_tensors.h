@@ -1,8 +1,10 @@
-// A state from a cycle on (anchor.h) as named tensors, and back into any schedule of the program.
+// Converts a state that begins at a cycle (anchor.h) to named tensors, and back into any schedule
+// of the program.
 //
-// The tensors are those of demand_tensors.h. Loading puts all units at that cycle and computes from there to where the
-// run was; rows that have been handed out are dropped. This schedule may know fewer by then: the run that goes on drops
-// the others. It may know more: they are left for it.
+// The tensors are those of demand_tensors.h. Loading sets all units to that cycle and computes
+// from there to the cycle where the state was saved; rows that were already handed out are
+// dropped. This schedule may know fewer rows by then than the one that saved; the run then drops
+// the remaining old rows later. If it knows more, it keeps them for the run.
 #pragma once
 
 #include <string>
@@ -15,8 +17,8 @@ namespace rml::rt {
 
 void take_from(const Anchor& anchor, const rml_program& program, const void* state, StateTensors& into);
 
-// As restore_state; the header has the cycles and rows of this schedule, and maybe a fault. The anchor, if there is
-// one, is that of the file then, or a later one.
+// As restore_state. Sets the cycles and rows of the header to those of this schedule, and
+// possibly a fault. An anchor, if given, then begins at the cycle of the file or at a later one.
 void restore_from(const rml_program& program, void* state, StateFile& from, const BeginningOfState& how,
                   const CyclesOfState& cycles, GivenParameters& given, Anchor* anchor);
 

@@ -1,4 +1,5 @@
-// See beginning.h.
+// A parameter that has changed since the beginning has two tensors: its latest value under its
+// own name, and the earlier value under another one.
 #include "runtime/checkpoint/beginning.h"
 
 #include <algorithm>

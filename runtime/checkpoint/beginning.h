@@ -1,4 +1,5 @@
-// What all states have in common that say how a program goes on from a cycle: names, inputs since, parameters.
+// Functions for states that begin at a cycle, whether the program has a schedule or runs on
+// demand: names of tensors, the inputs since that cycle, and parameters.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +14,29 @@ namespace rml::rt {
 
 inline constexpr const char* cycles_name = "cycles";
 std::string input_name(const rml_port& input);
-// The cycles of the elements of a stream.
+// The name of the tensor with the cycles of a stream's elements.
 std::string cycles_of(const std::string& stream);
-// What a parameter was where the state begins, if it has moved since.
+// The name of a parameter's value at the beginning of the state, if the parameter has changed
+// since.
 std::string earlier_name(const std::string& path);
 
-// One true Boolean for each cycle, so that no file asks for more work than it is long.
+// Adds one true Boolean per cycle. A damaged file can therefore not request more cycles than it
+// has bytes.
 void add_cycles(StateTensors& into, std::int64_t count);
-// Numbers that `into` keeps.
+// Adds a tensor of counts, which `into` owns.
 void add_counts(StateTensors& into, const std::string& name, std::vector<std::int64_t> counts);
-// The value of a parameter that is known last, under its name.
+// Adds the latest value of a parameter under its name.
 void add_latest(StateTensors& into, const rml_parameter& p, std::string_view latest);
 
-void expect_cycles(StateFile& from, const CyclesOfState& run, std::int64_t begins);  // once compared
+// call it after compare()
+void expect_cycles(StateFile& from, const CyclesOfState& run, std::int64_t begins);
 void expect_stream(StateFile& from, const std::string& name, std::uint8_t dtype, std::vector<std::uint64_t> shape);
 void expect_memory(StateFile& from, const std::string& name, std::uint8_t dtype, std::vector<std::uint64_t> shape,
                    bool has_value);
-// Its elements as of the beginning.
+// The elements of a memory as of the beginning.
 const TensorIn& memory_in(const StateFile& from, const std::string& name);
-// Checked: ascending, from `begins` to before `cycles`; one for each if `dense`.
+// The cycles of a stream, after checks: they ascend, from `begins` to below `cycles`; if `dense`,
+// there is one for each cycle.
 std::vector<std::int64_t> stream_cycles(const StateFile& from, const std::string& name, std::int64_t begins,
                                         std::int64_t cycles, bool dense);
 

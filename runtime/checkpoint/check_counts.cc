@@ -1,4 +1,5 @@
-// See check_counts.h.
+// Compares each count of queues and units with the number of instants of its unit. Streams on
+// slower clocks are only compared with each other.
 #include "runtime/checkpoint/check_counts.h"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ class CheckingCounts {
   }
 
  private:
-  // A stream below the clock of a unit: elements seen in so many instants.
+  // Elements seen of a stream on a slower clock than that of its unit, within so many instants of
+  // the unit.
   struct Seen {
     std::int64_t instants, elements;
     std::string where;
@@ -45,7 +47,7 @@ class CheckingCounts {
   bool is_pop(std::uint32_t u) const { return u == flow_.n_units; }
   std::int64_t instants(std::uint32_t u) const { return is_pop(u) ? counts_.run.rows : counts_of_unit(u)[0]; }
   bool is_segmented(std::uint32_t u) const { return !is_pop(u) && counts_of_unit(u).size() > 1; }
-  // Those whose segment has ended.
+  // Number of instants whose segment has ended.
   std::int64_t ended(std::uint32_t u) const { return instants(u) - (is_segmented(u) ? counts_of_unit(u)[1] : 0); }
   std::string name_of(std::uint32_t u) const {
     return is_pop(u) ? "row" : std::string("instant of '") + program_.memories[flow_.first_unit + u].name + "'";
@@ -71,7 +73,7 @@ class CheckingCounts {
       return differs("the start of the segment of " + name, has[2], std::to_string(cycles - 1) + " at most");
   }
 
-  // Elements of a stream with a clock, seen in the instants of a unit with another.
+  // Checks the number of elements of a stream against the instants of a unit, given both clocks.
   void compare(const std::string& where, std::uint32_t clock, std::int64_t elements, std::uint32_t unit_clock,
                std::int64_t instants, const std::string& instant) {
     if (clock == RML_CLOCK_NEVER) instants = 0;
@@ -121,7 +123,7 @@ class CheckingCounts {
     }
   }
 
-  // As many elements wait as flags say.
+  // Exactly as many elements wait as there are true flags that wait.
   void check_flags(const rml_take& flags, const rml_take& t) {
     std::int64_t held = 0;
     for (std::int64_t n = 0; n < waiting(flags); ++n) held += element(flags, n) ? 1 : 0;
@@ -130,13 +132,15 @@ class CheckingCounts {
             std::to_string(held) + ", as '" + queue(flags.queue).name + "' tells");
   }
 
-  // Of Booleans: the one `n` further than where the reader is, which is there.
+  // For a queue of Booleans: the element `n` places after the next one that the reader takes. It
+  // must be present.
   bool element(const rml_take& t, std::int64_t n) const {
     const std::string_view all = counts_.elements[flow_.first_queue + t.queue];
     return all[all.size() - static_cast<std::size_t>(waiting(t) - n)] != 0;
   }
 
-  // In fewer instants there are as many elements or fewer, and no more than instants less.
+  // Fewer instants cannot have seen more elements, and each further instant adds at most one
+  // element.
   void check_clocks() {
     for (auto& [clocks, all] : seen_) {
       std::ranges::sort(all, {}, [](const Seen& s) { return std::pair(s.instants, s.elements); });
@@ -151,7 +155,8 @@ class CheckingCounts {
     }
   }
 
-  // Statistics; networks of earlier versions may have told less.
+  // Checks statistics: upper limits only, since networks of earlier versions may have saved
+  // smaller numbers.
   void check_segments() {
     std::int64_t longest = 0, most = 0;
     for (std::uint32_t u = 0; u < flow_.n_units; ++u) {
@@ -165,7 +170,7 @@ class CheckingCounts {
       return differs("'longest_segment'", run.longest_segment, std::to_string(longest) + " at most");
   }
 
-  // Nothing: that cannot be told.
+  // None if the queues do not contain enough to decide.
   std::optional<bool> holds(std::uint32_t u, const std::uint32_t* conditions, std::uint32_t count) const {
     for (std::uint32_t k = 0; k < count; ++k) {
       if (conditions[k] == UINT32_MAX) return std::nullopt;
@@ -209,7 +214,8 @@ class CheckingCounts {
   const rml_program& program_;
   const rml_flow& flow_;
   const CountsOfState& counts_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Seen>> seen_;  // by clocks of unit and stream
+  // key: clock of the unit and of the stream
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Seen>> seen_;
   std::string wrong_;
 };
 

@@ -1,10 +1,12 @@
-// Whether a state can have been saved: its counts agree with each other and with the cycles, and nothing is left that
-// the program would have done before.
+// Checks that a state can have been saved by the program: its counts agree with each other and
+// with the number of cycles, and the program has no work left that it would have done before
+// saving.
 //
-// A unit has taken an element of each stream on its clock in each of its instants, and put one into each; of streams
-// on a clock below, all who have seen as many instants have seen as many elements. No unit has all that it needs for
-// a further instant, and pop no row. A state in which one does would keep the program busy as long as the numbers of
-// the file say; one in which a unit is ahead would wait as long.
+// In each of its instants a unit takes one element from each stream on its clock and puts one
+// element into each. For streams on a slower clock, units that had equally many instants saw
+// equally many elements. No unit has all operands of a further instant, and neither has pop for a
+// further row. Without this check a damaged file could keep the program busy, or waiting, for as
+// many cycles as its numbers say.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +18,23 @@
 
 namespace rml::rt {
 
-// What the metadata of a state counts.
+// The counts in the metadata of a state.
 struct CyclesOfState {
   std::int64_t cycles = 0, rows = 0, segments = 0, longest_segment = 0;
-  bool rows_wait = false;  // there may be more that are not in use asked for
+  bool rows_wait = false;  // complete rows may remain that were not requested
 };
 
-// By row of memories.
+// Counts of memories; the index is the row of `memories`.
 struct CountsOfState {
   CyclesOfState run;
-  std::vector<std::vector<std::int64_t>> saved;  // as state_tensors gave them; none of other rows than queues and units
-  std::vector<std::vector<std::int64_t>> fresh;  // the cursors of queues where nothing has run
-  std::vector<std::string_view> elements;        // of queues, as many as the counts say
+  // as state_tensors returned them; empty unless a queue or unit
+  std::vector<std::vector<std::int64_t>> saved;
+  std::vector<std::vector<std::int64_t>> fresh;  // cursors of queues in a new state
+  std::vector<std::string_view> elements;        // elements of queues, as many as the counts say
 };
 
-// Which number is wrong, and what it should be; empty: none. All numbers lie in 0 … 2^62.
+// The first wrong number, and its expected value; empty if there is none. All numbers must be in
+// 0 … 2^62.
 std::string contradiction(const rml_program& program, const CountsOfState& counts);
 
 }  // namespace rml::rt

@@ -1,4 +1,4 @@
-// See checkpoint.h. The checksum is taken with zeros in its own place, so it covers the header too.
+// The checksum is computed while its own field holds zeros, so it covers the header as well.
 #include "runtime/checkpoint/checkpoint.h"
 
 #include <zlib.h>
@@ -36,7 +36,7 @@ std::string hexadecimal(std::uint64_t value, int digits) {
   return text;
 }
 
-// A path may be any bytes; JSON holds text.
+// A path may contain any bytes, but JSON requires valid text.
 std::string as_text(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 constexpr const char* on_demand = "on demand";
@@ -132,7 +132,9 @@ std::vector<std::string_view> sealed_pieces(std::string& head, std::vector<Tenso
   return pieces;
 }
 
-// A program of one unit is between two cycles where it is; of others the anchor knows a cycle.
+// Chooses the form of the state. A program of one unit is always between two cycles; for other
+// programs the anchor has a cycle, if it found one. Otherwise the contents of units and queues
+// are saved.
 StateTensors CheckpointOut::take(const rml_program& program, const void* state, const Anchor* anchor) {
   StateTensors tensors;
   if (program.demand != nullptr) {
@@ -237,7 +239,8 @@ std::vector<Renamed> CheckpointIn::rename(const rml_program& program, const std:
   NamedMemories here = named_memories(program);
   choose_numbers(listed, map);
   choose_numbers(here, map);
-  // A memory that has not begun has no tensor: its type is that of what computes the same.
+  // A memory without a value has no tensor; it gets the type of a memory of the program that
+  // computes the same.
   for (NamedMemory& m : listed)
     for (const NamedMemory& h : here)
       if (m.type.empty() && m.content == h.content) m.type = h.type;
@@ -344,7 +347,7 @@ void check_checksum(const std::string& name, std::string_view bytes, const Safet
     throw Failure(name + ": damaged: some of its bytes have changed since it was written (checksum)");
 }
 
-// What is not listed has no place.
+// Returns an empty list if the state does not list its memories.
 NamedMemories listed_memories(const std::string& name, const Safetensors& content) {
   const auto text = content.metadata.find("memories");
   if (!is_checkpoint(content) || text == content.metadata.end()) return {};

@@ -1,8 +1,9 @@
-// Checkpoints: a program's state in a safetensors file, with what a run must know to go on.
+// Checkpoints: a safetensors file with the state of a program and the facts that a run needs to
+// continue.
 //
-// The metadata names the program and the identity of its state, the cycle and the rows handed out,
-// and a checksum over the whole file. A file that is truncated, changed, or of a program that keeps
-// something else is refused with what is wrong.
+// The metadata names the program, the identity of its state, the cycle, the number of rows handed
+// out, and a checksum over the whole file. A file is refused, with the reason, if it is truncated
+// or changed, or if it belongs to a program with other memories.
 #pragma once
 
 #include <cstdint>
@@ -17,52 +18,58 @@
 
 namespace rml::rt {
 
-// An output file as far as a checkpoint knows it.
+// An output file as recorded in a checkpoint.
 struct OutputRecord {
   std::string path;
   std::vector<std::string> ports;
   std::uint64_t bytes = 0;
-  std::optional<std::string> classes = {};  // of its ports, with checksums of their lists; none: an older state
+  // its class columns with checksums of their lists; none in older states
+  std::optional<std::string> classes = {};
 };
 
-// Where the streams of a run stand. A run that was loaded begins later than its state.
+// The positions of a run in its streams. A run with --load begins later than its state.
 struct RunRecord {
-  std::int64_t first_cycle = 0;  // of the input's first row
-  std::int64_t first_row = 0;    // of the outputs
-  std::int64_t rows_again = 0;   // next ones that the outputs have had: the schedule that saved them was ahead
+  std::int64_t first_cycle = 0;  // cycle of the first row of the input
+  std::int64_t first_row = 0;    // first row of the outputs
+  // next rows that the outputs already have, because the schedule that saved them was ahead
+  std::int64_t rows_again = 0;
   std::uint32_t input_checksum = 0;
   std::vector<OutputRecord> outputs;
-  // Of a program whose rows are dealt out to ranks: what all of them have read, up to the end of a step; whole: the
-  // step was full; open: the input ended within a micro-batch, whose rows one of the ranks has.
+  // For a program whose rows are dealt out to ranks: what all ranks together have read, up to the
+  // end of a step. whole: the step was full. open: the input ended within a micro-batch, whose
+  // rows one of the ranks has.
   struct Dealt {
     std::uint64_t micro_batches = 0;
     std::int64_t rows = 0;
     bool whole = true, open = false;
   };
   std::optional<Dealt> dealt;
-  std::vector<std::string> led;  // outputs that have had the next row, which was known before its inputs
+  std::vector<std::string> led;  // outputs that already received the next row, before its inputs
 };
 
-// What every checkpoint says of its run.
+// The metadata that every checkpoint has.
 Metadata metadata_of_run(const rml_program& program, std::uint64_t seed, std::int64_t cycles, std::int64_t rows,
                          const RunRecord& run);
-// … and of a run with keys (keys/keyed_checkpoint.h), how many.
+// The key of the number of keys, in the metadata of a run with keys (keys/keyed_checkpoint.h).
 inline constexpr const char* keys_key = "keys";
-// A checksum over the bytes of a file, with zeros in its own place: of a beginning and what follows.
+// The checksum (CRC-32) of a file is computed while its own field holds zeros. These functions
+// extend a checksum by further bytes, and join the checksums of two adjacent parts.
 std::uint32_t checksum(std::uint32_t sum, std::string_view bytes);
 std::uint32_t joined_checksums(std::uint32_t first, std::uint32_t second, std::uint64_t bytes_of_second);
-// Puts it into a head.
+// Writes the checksum into its field in a head.
 void seal(std::string& head, std::uint32_t checksum);
-// Names of memories, as `memories` in the metadata.
+// The names of memories, as they are stored under `memories` in the metadata.
 std::string listed(const rml_program& program);
-// The file's bytes, with a checksum over all of them; they lie in `head` and where the tensors do.
+// The bytes of the file, sealed with a checksum over all of them. The views point into `head` and
+// into the tensors.
 std::vector<std::string_view> sealed_pieces(std::string& head, std::vector<TensorOut>& tensors,
                                             const Metadata& metadata);
 
-// The file's bytes: the head, then what it points to in the state.
+// The bytes of a checkpoint: the head, followed by views into the state.
 class CheckpointOut {
  public:
-  // more: tensors that are no part of the state, such as curves. anchor: that of the run, if it has one.
+  // more: tensors that are not part of the state, such as curves. anchor: that of the run; null
+  // if it has none.
   CheckpointOut(const rml_program& program, const void* state, const RunRecord& run, std::vector<TensorOut> more = {},
                 const Anchor* anchor = nullptr);
   const std::vector<std::string_view>& pieces() const { return pieces_; }
@@ -78,10 +85,10 @@ class CheckpointOut {
 
 class CheckpointIn {
  public:
-  // Reads and checks everything but what the state is made of.
+  // Reads the file and checks everything except the memories of the state.
   static CheckpointIn read_file(const std::string& path);
   CheckpointIn(std::string name, std::string bytes);
-  // Of one that stands in another one, which has been checked: its metadata and its tensors.
+  // A checkpoint contained in another one that was already checked: its metadata and its tensors.
   CheckpointIn(std::string name, Safetensors content);
   CheckpointIn(const CheckpointIn&) = delete;
   CheckpointIn& operator=(const CheckpointIn&) = delete;
@@ -89,19 +96,21 @@ class CheckpointIn {
   const std::string& name() const { return name_; }
   const Safetensors& content() const { return content_; }
   bool is_of_keys() const { return content_.metadata.contains(keys_key); }
-  // Throws Failure where it is.
+  // Throws Failure if the checkpoint is that of a run with keys.
   void refuse_keys() const;
   std::int64_t cycles() const { return number<std::int64_t>("cycle"); }
   std::int64_t rows() const { return number<std::int64_t>("rows"); }
   std::uint64_t seed() const { return seed_; }
   const RunRecord& run() const { return run_; }
-  // The numbers saved under curve_name(name); none if there is no such curve.
+  // The numbers saved under curve_name(name); empty if there is no such curve.
   std::vector<double> curve(const std::string& name) const;
-  // What kept_tensors.h has saved; nothing if nothing was kept.
+  // The lines that KeptTensors has saved (kept_tensors.h); empty if there are none.
   std::vector<std::string> kept() const;
-  // From now on by the names of the program: of the map, and by their places. Returns the latter.
+  // Renames the memories to the names of the program: first by the map, then by matching. Returns
+  // the renamings found by matching.
   std::vector<Renamed> rename(const rml_program& program, const std::vector<Renamed>& map);
-  // Into a state fresh from init with this seed. Returns the rows_again of the run that goes on.
+  // Restores into a state fresh from init with this seed. Returns the rows_again of the run that
+  // continues.
   [[nodiscard]] std::int64_t restore(const rml_program& program, void* state, GivenParameters& given,
                                      Anchor* anchor = nullptr) const;
 
@@ -126,18 +135,19 @@ class CheckpointIn {
   std::vector<std::string> unbegun_, open_;
 };
 
-// A path as a checkpoint holds it: bytes that are no text are replaced.
+// The form in which a checkpoint stores a path: bytes that are not valid text are replaced.
 std::string recorded_path(const std::string& path);
 
-// Whether the file says so.
+// True if the metadata says that the file is a checkpoint.
 bool is_checkpoint(const Safetensors& content);
-// Of a file that says that it is a checkpoint; any other has no checksum.
+// Checks the checksum, if the file says that it is a checkpoint; other files have none.
 void check_checksum(const std::string& name, std::string_view bytes, const Safetensors& content);
 
-// Those that a state lists; none where it lists none, or is no state. Throws Failure where it is damaged.
+// The memories that a state lists; empty if it lists none, or if the file is not a state. Throws
+// Failure if the list is damaged.
 NamedMemories listed_memories(const std::string& name, const Safetensors& content);
 
-// Throws Failure if the program cannot be saved at all; `option` asked for it.
+// Throws Failure if the state of the program cannot be saved; `option` requested it.
 void require_savable(const rml_program& program, const std::string& option);
 
 }  // namespace rml::rt

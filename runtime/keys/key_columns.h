@@ -2,10 +2,10 @@
 // The file has one tensor for each memory, with an axis of keys in front.
 //
 //   each NAME            the values of a memory; NAME is its name in the state of one instance
-//   begun PATH           by key: the first value of a parameter has been read; absent if so for all keys
+//   begun PATH           by key: the first value of a parameter was read; absent if so for all keys
 //   cycles of keys       the number of rows that each key has had
 //   keys, ends of keys   the texts of the keys, concatenated, and where each one ends
-//   given PATH           the first value of a parameter for new keys, if it is not the program's own
+//   given PATH           the first value of a parameter in new keys, if not the program's own
 //   input NAME, cycles   empty, as in the state of one instance without waiting rows
 //
 // Names, types and shapes are thus stored once for all keys, and values are copied as bytes. The
