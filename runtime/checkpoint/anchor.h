@@ -88,13 +88,13 @@ class Anchor {
   };
   struct Memory {
     std::uint64_t place = 0;                // offset of its elements in a snapshot
-    bool repeated = false;                  // an earlier origin has the same name, or the value is a constant
+    bool repeated = false;                  // as Anchor::repeated
     std::vector<std::uint32_t> parameters;  // parameters whose first value initialises it
   };
   struct Unit {
     std::vector<std::uint32_t> origins;  // its memories
     std::vector<std::uint32_t> queues;   // queues into which it puts elements on a known clock
-    bool concerned = false;              // it has a memory, or assertions, so a candidate must wait for it
+    bool concerned = false;              // it has a memory, or it asserts
     bool jumps = false;                  // it has segments, or reads from a unit with segments
     std::uint32_t clock = 0;
   };

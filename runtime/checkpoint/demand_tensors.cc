@@ -1,4 +1,4 @@
-// See demand_tensors.h.
+// The evaluator chooses the instant at which the state begins; see Evaluator::take.
 #include "runtime/checkpoint/demand_tensors.h"
 
 #include <algorithm>
@@ -158,7 +158,8 @@ class Restoring {
     evaluator_.resume();
   }
 
-  static constexpr std::int64_t most_cycles = std::int64_t{1} << 39;  // places have 40 bits for them
+  // an evaluator's keys have 40 bits for an instant
+  static constexpr std::int64_t most_cycles = std::int64_t{1} << 39;
 
   const rml_program& program_;
   Evaluator& evaluator_;

@@ -1,4 +1,4 @@
-// See kept_tensors.h. All lines end to end, and where each ends.
+// One tensor holds all lines, concatenated, and another one the end of each line.
 #include "runtime/checkpoint/kept_tensors.h"
 
 #include <cstring>

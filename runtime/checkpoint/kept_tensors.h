@@ -1,4 +1,5 @@
-// Cells that wait for their rows (stream_io/kept_cells.h), in a state.
+// Saves the cells that wait for their rows (stream_io/kept_cells.h) in a state, and reads them
+// back.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace rml::rt {
 
 class KeptTensors {
  public:
-  // Adds to `into`, for the rows from … to, tensors that point into this; none where nothing is kept.
+  // Adds tensors with the cells of the rows from `from` to `to`, which point into this object.
+  // Adds nothing if no cells are kept.
   KeptTensors(const KeptCells& kept, std::int64_t from, std::int64_t to, std::vector<TensorOut>& into);
   KeptTensors(const KeptTensors&) = delete;
   KeptTensors& operator=(const KeptTensors&) = delete;
@@ -24,7 +26,8 @@ class KeptTensors {
 };
 
 bool is_kept_name(std::string_view tensor);
-// The header and the cells of rows; none if there are no such tensors. Throws Failure; `file` names it there.
+// The header and the cells of the rows, one line each; empty if there are no such tensors. Throws
+// Failure, which names `file`.
 std::vector<std::string> kept_lines(const std::string& file, const Safetensors& content);
 
 }  // namespace rml::rt

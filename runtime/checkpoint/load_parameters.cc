@@ -1,4 +1,4 @@
-// See load_parameters.h.
+// Gives each parameter that was read to all its slots.
 #include "runtime/checkpoint/load_parameters.h"
 
 namespace rml::rt {

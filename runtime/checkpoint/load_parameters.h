@@ -1,4 +1,4 @@
-// --load-params: the parameters that a program begins with, from a file (parameter_file.h).
+// Gives a program its initial parameters from a file (--load-params; parameter_file.h).
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace rml::rt {
 
-// Before the first cycle. What is to be told of it, in lines. Throws Failure that names what is missing or does not
-// fit.
+// Call it before the first cycle. Returns the lines to be printed. Throws Failure that names the
+// parameters that are missing or do not fit.
 std::vector<std::string> load_parameters(const rml_program& program, void* state, const ParameterSource& source,
                                          GivenParameters& given);
 

@@ -1,4 +1,5 @@
-// See matching.h.
+// The rules of matching.h are applied in order. Pairs that place and number confirm are made
+// before pairs that only one of the two suggests.
 #include "runtime/checkpoint/matching.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 std::string up_to(const std::string& text, const char* stop) { return text.substr(0, text.find_first_of(stop)); }
 
-// "total@a.cell@h" -> "total.cell." with "@".
+// The parts of a place, each up to `stop`: "total@a.cell@h" gives "total.cell." for "@".
 std::string parts(const std::string& place, const char* stop) {
   std::string result;
   for (std::size_t at = 0; at <= place.size();) {
@@ -32,7 +33,7 @@ std::string place_of(const NamedMemory& m) { return m.place + "/" + m.within; }
 std::string group_of(const NamedMemory& m) { return parts(m.place, "#") + "/" + up_to(m.within, "#"); }
 std::string content_of(const NamedMemory& m) { return nodes_of(m) + " " + m.content + " " + m.type; }
 bool is_told(const NamedMemory& m) { return !m.content.empty(); }
-// It says how a parameter begins, and nothing else.
+// The number only describes how the parameter is initialised.
 bool only_begins(const NamedMemory& m) { return m.content.ends_with('!'); }
 bool is_weak(const NamedMemory& m) { return place_of(m).find_first_of("#'") != std::string::npos; }
 
@@ -66,7 +67,8 @@ class MatchingMemories {
   }
   bool is_free(std::size_t f) const { return !used_[f]; }
 
-  // Memories that are free, by a key that no other of their side has.
+  // The memories of one side that are free and have a key that no other free memory of that side
+  // has.
   std::map<std::string, std::size_t> alone(const NamedMemories& all, const std::function<bool(std::size_t)>& is_free,
                                            const Key& key) const {
     std::map<std::string, std::size_t> found;
@@ -131,7 +133,8 @@ class MatchingMemories {
       if (const auto f = there.find(of); f != there.end() && may_have_changed(f->second, p)) pair(f->second, p);
   }
 
-  // They compute the same, or neither computes what another one of the other side does.
+  // True if both compute the same, or if neither computes a value that another memory of the
+  // other side computes.
   bool may_have_changed(std::size_t f, std::size_t p) const {
     if (refused_.contains(p)) return false;
     if (file_[f].content == program_[p].content || only_begins(program_[p])) return true;
@@ -163,10 +166,11 @@ class MatchingMemories {
   const NamedMemories& file_;
   const NamedMemories& program_;
   const Names names_;
-  std::vector<std::optional<std::size_t>> of_;  // by memory of the program: that of the file
-  std::vector<bool> used_;                      // by memory of the file
+  // by memory of the program: the memory of the file
+  std::vector<std::optional<std::size_t>> of_;
+  std::vector<bool> used_;  // by memory of the file
   std::set<std::size_t> refused_;
-  std::set<std::string> in_file_, in_program_;  // what is computed
+  std::set<std::string> in_file_, in_program_;  // the numbers of all memories
 };
 
 }  // namespace

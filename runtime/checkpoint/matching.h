@@ -1,18 +1,23 @@
-// Which memory of a file is which of the program, whatever has changed places, been renamed or got a sibling.
+// Finds for each memory of a program the corresponding memory of a file, even if equations were
+// exchanged, renamed or added.
 //
-// Problem: paths number instances of one node in the order of the source. A program whose equations were exchanged has
-// the same paths for other instances. Method: a state lists for each memory its place, which names the variable that
-// the equation with the call defines, and a number for what it computes (semantics/time/places.h).
+// Problem: paths number the instances of one node in the order of the source. After two equations
+// were exchanged, the same paths belong to other instances. Method: a state lists for each memory
+// its place, which names the variable that the equation with the call defines, and a number for
+// the value that it computes (semantics/time/places.h).
 //
-//   1. What the user has mapped is what the user says.
-//   2. Memories of one place are one, unless the numbers say that another one of the file computes what this one does.
-//      Where a rule has made the name, the number counts; elsewhere the names contradict the equations, and neither
-//      holds.
-//   3. Memories of one number are one, if no other has it and they are in instances of the same nodes.
-//   4. Of calls within one equation that are left over: if there is one on each side. Of what was renamed: if nothing
-//      else is left over that begins alike.
+//   1. A name that the user has mapped is taken as the user says.
+//   2. Memories with the same place correspond, unless the numbers say that another memory of the
+//      file computes this value. If the place has a generated name, the number decides. Otherwise
+//      the names contradict the equations, and neither memory is used.
+//   3. Memories with the same number correspond, if the number is unique on both sides and both
+//      are in instances of the same nodes.
+//   4. Remaining calls within one equation correspond, if each side has exactly one. Remaining
+//      renamed memories correspond, if each side has exactly one such memory: a parameter of the
+//      same type in instances of the same nodes, or a memory with the same number.
 //
-// What is left then under a name of the program gets another one: it is not in the file, or only there.
+// Remaining memories of the file that have a name of the program get another name, so that they
+// are reported as missing or extra.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +29,23 @@
 
 namespace rml::rt {
 
-// Whether the user says of this name what it is.
+// True if the map renames this name.
 bool is_mapped(const std::string& name, const std::vector<Renamed>& map);
 
-// A memory has two numbers, of which one counts: that which tells inputs apart by their names holds where no name is
-// mapped.
+// A memory lists two numbers. Chooses the one that distinguishes inputs by name if no name is
+// mapped, and the other one otherwise.
 void choose_numbers(NamedMemories& memories, const std::vector<Renamed>& map);
 
 struct Matched {
-  std::vector<Renamed> all;      // what has another name here
-  std::vector<Renamed> renamed;  // of these, what the user sees under another name
+  std::vector<Renamed> all;      // memories with a different name in the program
+  std::vector<Renamed> renamed;  // those of them that the user sees as renamed
 };
 
-// Whether a memory may have another variable's name than in the file, within its instance.
+// may_change: within an instance, the variable of a memory may have been renamed.
 enum class Names : std::uint8_t { hold, may_change };
 
-// file: by their names here as far as the user has mapped them, with `mapped` for each.
+// file: memories under the names that the map gives them. mapped: for each of them, the map has
+// renamed it.
 Matched match(const NamedMemories& file, const std::vector<bool>& mapped, const NamedMemories& program, Names names);
 
 }  // namespace rml::rt

@@ -1,4 +1,5 @@
-// See parameter_file.h.
+// Finds the tensor of each parameter, collects all problems, and reports them together with a
+// proposal for --map.
 #include "runtime/checkpoint/parameter_file.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ bool has_shape(const TensorIn& tensor, const rml_parameter& p) {
   return std::equal(tensor.shape.begin(), tensor.shape.end(), p.dims, p.dims + p.rank);
 }
 
-// Why the tensor cannot be the parameter; empty: it can.
+// The reason why the tensor cannot be the parameter; empty if it can.
 std::string complaint(const TensorIn& tensor, const rml_parameter& p) {
   const std::string types =
       "'" + tensor.name + "' is " + type_of(p) + " here, " + tensor_type_text(tensor) + " in the file";
@@ -67,7 +68,7 @@ std::string complaint(const TensorIn& tensor, const rml_parameter& p) {
   return widens(tensor.dtype, p.dtype) ? "" : types + ", which does not convert exactly: convert it before";
 }
 
-// What the tensors of a file are to a program.
+// Finds the tensors of a file that are parameters of the program.
 class Matching {
  public:
   Matching(const Safetensors& file, const std::vector<std::string>& names, const std::string& entry)
@@ -90,7 +91,8 @@ class Matching {
     return "no parameter '" + std::string(p.path) + "' (" + type_of(p) + ") in the file" + did_you_mean(p.path, names_);
   }
 
-  // A --map by which most of what is missing is there; empty: there is none. Names that end alike are of one thing.
+  // A --map that would find the largest number of missing parameters; empty if there is none.
+  // Names with the same last word are assumed to mean the same.
   std::string proposal(const std::vector<const rml_parameter*>& missing) const {
     std::multimap<std::string, const TensorIn*> by_end;
     for (const TensorIn& tensor : file_.tensors) by_end.insert({last_word(tensor.name), &tensor});
@@ -109,7 +111,7 @@ class Matching {
  private:
   static std::string last_word(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-  // What makes the one name the other; both have the same last word.
+  // The map entry that turns the old name into the new one; both have the same last word.
   static std::string way(std::string old_name, std::string new_name) {
     const auto cut = [](std::string& name) {
       const std::size_t dot = name.rfind('.');
@@ -124,13 +126,13 @@ class Matching {
   }
 
   const Safetensors& file_;
-  const std::vector<std::string>& names_;  // as the file has them
+  const std::vector<std::string>& names_;  // names in the file, before renaming
   const std::string& entry_;
   std::map<std::string, const TensorIn*> tensors_;
   bool of_another_ = false;
 };
 
-// The first lines of all that is wrong.
+// The first few problems as lines.
 std::string some_of(const std::vector<std::string>& problems) {
   constexpr std::size_t most_told = 8;
   std::string text;
@@ -153,7 +155,8 @@ NamedMemories parameters_among(const NamedMemories& all) {
   return found;
 }
 
-// The last parts of a place, as often as the paths end alike, and what stands behind.
+// The last parts of a place, as many as the paths have in common at their end, followed by
+// `within`.
 std::string end_of_place(const NamedMemory& m, std::size_t parts) {
   std::size_t at = m.place.size();
   for (std::size_t k = 0; k < parts && at != m.place.npos; ++k)
@@ -172,7 +175,7 @@ std::size_t parts_alike(std::string a, std::string b) {
   return count;
 }
 
-// What a state knows of its parameters beside their paths.
+// Uses the places that a state lists for its parameters, in addition to their paths.
 class Placed {
  public:
   Placed(const Safetensors& file, const std::string& name, const NamedMemories& program)
@@ -180,7 +183,7 @@ class Placed {
 
   bool any() const { return !listed_.empty() && !program_.empty(); }
 
-  // Of a state of the same node: names in the file become those of the program, where the same is meant.
+  // For a state of the same node: the renamings from names in the file to names of the program.
   Matched match(const Safetensors& file, const std::vector<Renamed>& map) const {
     NamedMemories here = listed_;
     std::vector<bool> mapped;
@@ -195,7 +198,8 @@ class Placed {
     return rt::match(here, mapped, program, Names::hold);
   }
 
-  // Where paths were said to be alike, or end alike: why the one is not the other; empty: it may be.
+  // For two paths with a common end: the reason, from their places, why they mean different
+  // parameters; empty if they may be the same.
   std::string misplaced(const std::string& path, const std::string& in_file) const {
     const auto here = std::ranges::find(program_, path, &NamedMemory::name);
     const auto there = std::ranges::find(listed_, in_file, &NamedMemory::name);
@@ -278,7 +282,7 @@ void read_parameters(const ParameterSource& source, const std::string& entry, co
                   entry + "':" + some_of(problems) + mends);
   }
   if (!source.partial) return;
-  // The rest of a state is not loaded.
+  // Memories of a state that are not parameters are not loaded, so they are not reported.
   const NamedMemories in_file = listed_memories(source.file, file);
   const auto may_be_one = [&](const std::string& name) {
     return in_file.empty() || std::ranges::any_of(in_file, [&](const NamedMemory& m) {

@@ -1,13 +1,15 @@
-// Parameters by path, from a checkpoint or any other safetensors file.
+// Reads parameters by path, from a checkpoint or any other safetensors file.
 //
-// Problem: a file has been written by another program, which may call the parameters otherwise, and need not have all.
-// Method: what the user says of names (--map) is done first. A parameter is then the tensor of its path, or of its path
-// within the node that the program is made of, as a program that calls this node has saved it; which of the two goes
-// first is known where the file says whose state it is. Every parameter must be there, of its shape, unless the user
-// asks for those that are (`partial`); then it is told which are and which are not. What else the file holds is of no
-// interest. A float converts to a wider one, which is exact; anything else is refused.
+// Problem: another program may have written the file; it may use other names and may not contain
+// every parameter. Method: the renamings of the user (--map) are applied first. A parameter is
+// then the tensor of its path, or the tensor of its path within the node of this program, as
+// saved by a program that calls this node. The metadata of a state says which of the two to try
+// first. Every parameter must be present with its shape, unless the user asks for a partial load
+// (`partial`); then the loaded and the missing ones are reported. Other tensors of the file are
+// ignored. A float converts to a wider float, which is exact; all other conversions are refused.
 //
-// It is used when a program begins, and by the compiler, which makes initial values of the parameters.
+// It is used when a program starts, and by the compiler, which turns the values into initial
+// values.
 #pragma once
 
 #include <deque>
@@ -23,25 +25,27 @@ namespace rml::rt {
 
 struct ParameterSource {
   std::string file;
-  std::vector<std::string> map;  // OLD=NEW
+  std::vector<std::string> map;  // lines OLD=NEW
   bool partial = false;
 };
 
 struct LoadedParameters {
   struct Given {
     const rml_parameter* to;
-    std::string_view elements;  // of its type
+    std::string_view elements;  // in the type of the parameter
   };
-  std::vector<Given> given;       // in the order of the program
-  std::vector<std::string> told;  // what was found and what was not, in lines; of `partial` alone
+  std::vector<Given> given;  // in the order of the program
+  // lines that report the loaded and the missing parameters; only if `partial`
+  std::vector<std::string> told;
 
-  std::string bytes;  // of the file
+  std::string bytes;  // contents of the file
   std::deque<std::vector<char>> widened;
 };
 
-// `entry` is the node of the program; of rows of one path, which are adjacent, the first is given. memories: those of
-// the program, by which a state's are found where paths have changed (matching.h). Throws Failure that names what is
-// missing or does not fit.
+// Reads the wanted parameters. entry: the node of the program. wanted: rows of one path are
+// adjacent, and only the first of them is given. memories: those of the program, to find
+// parameters of a state whose paths have changed (matching.h). Throws Failure that names the
+// parameters that are missing or do not fit.
 void read_parameters(const ParameterSource& source, const std::string& entry, const NamedMemories& memories,
                      std::span<const rml_parameter> wanted, LoadedParameters& to);
 

@@ -1,4 +1,5 @@
-// See renaming.h.
+// A pattern is split at its `*`. A name fits in only one way if the leftmost and the rightmost
+// fit agree.
 #include "runtime/checkpoint/renaming.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace rml::rt {
 
 namespace {
 
-// Of the names in a state that are no variables.
+// Words in the names of memories that are not variables.
 bool is_word(const std::string& token) {
   static const std::set<std::string> words = {"before", "earlier", "first", "given", "input", "fby", "of",   "at",
                                               "result", "call",    "start", "base",  "on",    "not", "curve"};
@@ -34,7 +35,7 @@ std::string text_of(const Renamed& r) { return "--map '" + r.old_name + "=" + r.
 
 bool is_pattern(const Renamed& r) { return r.old_name.find('*') != std::string::npos; }
 
-// What stands between the `*` of a pattern.
+// The texts between the `*` of a pattern.
 std::vector<std::string> pieces_of(const std::string& pattern) {
   std::vector<std::string> pieces(1);
   for (const char c : pattern)
@@ -45,14 +46,15 @@ std::vector<std::string> pieces_of(const std::string& pattern) {
   return pieces;
 }
 
-// The name with the parts that lie between the pieces of `from` put between those of `to`, each part as short as can be
-// from the left, or (`late`) as long: a name is fitted in one way alone where both are the same.
+// The name with the pieces of `from` replaced by those of `to`. Each part between the pieces is
+// as short as possible from the left, or, if `late`, as long as possible. The name fits in only
+// one way if both results agree.
 std::optional<std::string> carried(const std::string& name, const std::vector<std::string>& from,
                                    const std::vector<std::string>& to, bool late) {
   const std::size_t last = from.size() - 1;
   const std::size_t ends = name.size() - std::min(name.size(), from[last].size());
   if (!name.starts_with(from[0]) || !name.ends_with(from[last]) || ends < from[0].size()) return std::nullopt;
-  std::vector<std::size_t> at(from.size());  // where the pieces begin
+  std::vector<std::size_t> at(from.size());  // start of each piece in the name
   at[last] = ends;
   for (std::size_t k = 1; k < last && !late; ++k) {
     at[k] = name.find(from[k], at[k - 1] + from[k - 1].size());
@@ -71,7 +73,7 @@ std::optional<std::string> carried(const std::string& name, const std::vector<st
   return result;
 }
 
-// By a pattern, a word of the name.
+// Applies a pattern to a word of a name.
 std::optional<std::string> carried(const std::string& name, const Renamed& r) {
   const std::vector<std::string> from = pieces_of(r.old_name), to = pieces_of(r.new_name);
   const auto early = carried(name, from, to, false), late = carried(name, from, to, true);
@@ -106,7 +108,7 @@ bool has_type(const TensorIn& tensor, const rml_memory& m) {
   return tensor.dtype == m.dtype && std::equal(tensor.shape.begin(), tensor.shape.end(), m.dims, m.dims + m.rank);
 }
 
-// "before *" of "before low.x": renaming leaves it.
+// The form of a name, which renaming keeps: "before *" for "before low.x".
 std::string form_of(const NamedMemory& m) {
   std::string form = m.is_parameter ? "param" : "fby";
   std::istringstream tokens(m.name);
@@ -114,10 +116,10 @@ std::string form_of(const NamedMemory& m) {
   return form;
 }
 
-// Of one instance.
+// The memories of one instance in the file and in the program.
 struct Side {
   NamedMemories file, program;
-  std::vector<const rml_memory*> memories;  // … of the program
+  std::vector<const rml_memory*> memories;  // by memory of the program
 };
 
 std::vector<Renamed> by_place(const Side& side, const std::set<std::string>& in_file,
@@ -136,7 +138,7 @@ std::vector<Renamed> by_place(const Side& side, const std::set<std::string>& in_
   return found;
 }
 
-// Up to the next bar.
+// The text up to the next bar.
 std::string next_part(std::istringstream& text) {
   std::string part;
   std::getline(text, part, '|');

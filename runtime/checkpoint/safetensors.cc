@@ -1,4 +1,4 @@
-// See safetensors.h.
+// Offsets of tensors must cover the bytes after the header without gaps or overlaps.
 #include "runtime/checkpoint/safetensors.h"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ using Json = nlohmann::ordered_json;
 constexpr const char* dtype_names[] = {"BOOL", "I8",  "U8",  "I16", "I32", "I64", "F16",
                                        "BF16", "F32", "F64", "U16", "U32", "U64"};
 constexpr std::size_t prefix = 8;
-constexpr std::uint64_t longest_header = std::uint64_t{16} << 20;  // some 100,000 tensors
+// enough for some 100,000 tensors
+constexpr std::uint64_t longest_header = std::uint64_t{16} << 20;
 
 class Reader {
  public:
@@ -112,7 +113,7 @@ class Reader {
     return bytes;
   }
 
-  // The tensors lie one behind the other, and nothing follows.
+  // Checks that the tensors are adjacent and that nothing follows them.
   void check_cover(const std::vector<TensorIn>& tensors) const {
     std::vector<std::string_view> parts;
     for (const TensorIn& t : tensors) parts.push_back(t.data);
@@ -180,7 +181,7 @@ std::string tensor_type_text(const TensorIn& tensor) {
   if (tensor.dtype != foreign_dtype) return text;
   std::string name = tensor.dtype_text;
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name + text.substr(1);  // in the place of "?"
+  return name + text.substr(1);  // the name replaces the "?" of a foreign type
 }
 
 }  // namespace rml::rt

@@ -1,10 +1,11 @@
-// The safetensors format: named tensors in one file, as Python's safetensors and NumPy users have it.
+// Reads and writes the safetensors format: named tensors in one file, as used by Python's
+// safetensors.
 //
 //   8 bytes: length of the header | JSON header, padded with blanks | elements, little-endian
 //
-// The header maps every name to {"dtype", "shape", "data_offsets"} and "__metadata__" to strings.
-// Writing orders tensors by size of element, so that all are aligned. Reading trusts nothing: every
-// length and offset is checked against the file before it is used.
+// The header maps every name to {"dtype", "shape", "data_offsets"}, and "__metadata__" to
+// strings. Writing sorts tensors by the size of an element, so that all are aligned. Reading
+// checks every length and offset against the size of the file before use.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +24,18 @@ struct TensorOut {
   std::vector<std::uint64_t> shape;
   std::vector<std::string_view> pieces;  // the elements, in order
 };
-std::uint64_t bytes_of(const TensorOut& tensor);  // as its type says
+std::uint64_t bytes_of(const TensorOut& tensor);  // according to type and shape
 
-// Everything before the elements; puts `tensors` in the order in which they must follow.
+// All bytes before the elements. Sorts `tensors` into the order in which their elements must
+// follow.
 std::string safetensors_head(std::vector<TensorOut>& tensors, const Metadata& metadata);
 
-inline constexpr std::uint8_t foreign_dtype = 255;  // one that the language does not have
+inline constexpr std::uint8_t foreign_dtype = 255;  // a type that the language does not have
 
 struct TensorIn {
   std::string name;
   std::uint8_t dtype = foreign_dtype;
-  std::string dtype_text;  // as in the file: "F32"
+  std::string dtype_text;  // as in the file, such as "F32"
   std::vector<std::uint64_t> shape;
   std::string_view data;
 };
@@ -44,10 +46,10 @@ struct Safetensors {
   const TensorIn* find(const std::string& name) const;
 };
 
-// `bytes` must outlive the result. Throws Failure; `file` names it there.
+// `bytes` must outlive the result. Throws Failure, which names `file`.
 Safetensors read_safetensors(const std::string& file, std::string_view bytes);
 
-// "f32[3,4]" for people.
+// The type as text for messages, such as "f32[3,4]".
 std::string tensor_type_text(std::uint8_t dtype, const std::uint64_t* dims, std::size_t rank);
 std::string tensor_type_text(const TensorIn& tensor);
 

@@ -1,4 +1,5 @@
-// See state_file.h.
+// Collects missing and extra tensors and those of another type, and reports the first few in one
+// message.
 #include "runtime/checkpoint/state_file.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ std::ptrdiff_t common_end(const std::string& a, const std::string& b) {
   return std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
 }
 
-// "before low.m", "before smooth.m": of what --map makes one of the other it is enough to say low, smooth.
+// Removes the parts that two names have in common: for "before low.m" and "before smooth.m", the
+// --map only needs low and smooth.
 void keep_difference(std::string& a, std::string& b) {
   const std::size_t word = a.find(' ');
   if (word != a.npos && b.compare(0, word + 1, a, 0, word + 1) == 0) a.erase(0, word + 1), b.erase(0, word + 1);
@@ -96,7 +98,8 @@ void StateFile::compare() {
   check_truths();
 }
 
-// If it is one thing under two names: of those of one type the two that end most alike.
+// Proposes a renaming: among missing and extra tensors of one type, the two names with the
+// longest common end.
 std::string StateFile::proposal() const {
   std::string here, there;
   std::ptrdiff_t alike = -1;
@@ -115,7 +118,7 @@ std::string StateFile::proposal() const {
   return text + there + "=" + here + "'";
 }
 
-// Programs rely on it that a Boolean is 0 or 1.
+// Programs rely on Booleans being 0 or 1.
 void StateFile::check_truths() const {
   for (const auto& [name, tensor] : tensors_) {
     if (tensor->dtype != RML_BOOL) continue;

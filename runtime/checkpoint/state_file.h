@@ -1,4 +1,4 @@
-// What a program wants to find in a saved state, compared with what is there.
+// Compares the tensors that a program expects in a saved state with the tensors of a file.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace rml::rt {
 
 class StateFile {
  public:
-  // `name` is for messages; all must outlive this.
+  // `name` is for messages. All arguments must outlive this object.
   StateFile(const rml_program& program, const std::string& name, const Safetensors& content);
 
   bool has(const std::string& tensor) const { return tensors_.contains(tensor); }
   const TensorIn& tensor(const std::string& tensor) const { return *tensors_.at(tensor); }
-  // Whole numbers from 0 to 2^62.
+  // The numbers of a tensor of counts, each checked to be in 0 … 2^62.
   std::vector<std::int64_t> counts(const std::string& tensor) const;
 
-  // many: any number of such elements.
+  // many: any number of elements of this shape.
   void expect(const std::string& tensor, std::uint8_t dtype, std::vector<std::uint64_t> shape, bool many);
-  // What has been given to parameters.
+  // Also expects the first values that were given to parameters.
   void expect_given();
-  // Throws Failure that names all that differs; then Booleans are 0 or 1.
+  // Throws Failure that lists all differences. Otherwise all Booleans are 0 or 1.
   void compare();
-  // Said behind what differs.
+  // Adds a note that follows the differences.
   void note(const std::string& text) { note_ = "\n  " + text; }
 
   [[noreturn]] void damaged(const std::string& what) const;
@@ -44,16 +44,16 @@ class StateFile {
   const std::string& name_;
   std::map<std::string, const TensorIn*> tensors_;
   std::set<std::string> expected_;
-  std::vector<std::pair<std::string, std::string>> missing_, extra_;  // name and type
+  std::vector<std::pair<std::string, std::string>> missing_, extra_;  // names and types
   std::string text_, note_;
   int differences_ = 0;
 };
 
-// The name under which a parameter is kept that was given and not looked at.
+// The tensor name of a first value that was given to a parameter but not read yet.
 std::string given_name(const std::string& path);
-// The name of what has this one in the file, but is another variable's here.
+// The name of a memory of the file whose name belongs to another variable in the program.
 std::string name_elsewhere(const std::string& name, const std::string& variable);
-// The name of an output's curve, which is no part of the state.
+// The tensor name of an output's curve, which is not part of the state.
 std::string curve_name(const std::string& output);
 
 }  // namespace rml::rt

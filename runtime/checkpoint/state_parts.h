@@ -1,4 +1,4 @@
-// The parts of a state, by their layout in rmlrt.h.
+// Access to the parts of a state, according to their layout in rmlrt.h.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ struct Block {
   char* data;
   std::uint64_t bytes;
 };
-// A 32-bit pointer is followed by padding, not by the next field.
+// With 32-bit pointers the structs above would have padding that the program's layout does not
+// have.
 static_assert(sizeof(void*) == 8, "the structs above are those of a 64-bit program");
 
 template <class T>
@@ -36,7 +37,8 @@ const T& part_at(const void* state, const rml_memory& m) {
   return *reinterpret_cast<const T*>(static_cast<const char*>(state) + m.offset);
 }
 
-// Of a ring: k = 0, what was pushed; then the cursors. In a network each has a cache line of its own.
+// The counts of a ring: k = 0 is the number of pushed elements, the cursors follow. In a network
+// each count has a cache line of its own.
 inline std::int64_t& count_of(const rml_program& program, void* state, const rml_memory& m, std::size_t k) {
   const std::size_t first = program.network != nullptr ? offsetof(rml_ring, pushed) : sizeof(RingBuffer);
   const std::size_t apart = program.network != nullptr ? std::size_t{RML_RING_LINE} : sizeof(std::int64_t);
@@ -47,7 +49,7 @@ inline std::int64_t count_of(const rml_program& program, const void* state, cons
 }
 
 inline std::uint64_t value_bytes(const rml_memory& m) { return m.elements * dtype_bytes(m.dtype); }
-// What buffers take for an element, at least 1.
+// Bytes of an element in a buffer, at least 1.
 inline std::uint64_t element_bytes(const rml_memory& m) { return std::max<std::uint64_t>(value_bytes(m), 1); }
 
 inline const char* window_at(const void* state, const rml_memory& m) {
@@ -55,7 +57,7 @@ inline const char* window_at(const void* state, const rml_memory& m) {
   return reinterpret_cast<const char*>(&w + 1) + w.at;
 }
 
-// Into a cell: its elements, which may begin anywhere.
+// Copies elements, at any alignment, into a cell.
 inline void put_cell(void* state, const rml_memory& m, const char* elements) {
   const std::uint64_t bytes = value_bytes(m);
   char* to = &part_at<char>(state, m);
@@ -68,7 +70,8 @@ inline void put_cell(void* state, const rml_memory& m, const char* elements) {
   std::memcpy(to, elements, bytes);
 }
 
-// What a parameter's slot points to if something was given; null: nothing, or it has been looked at.
+// The value that a parameter's slot points to, if one was given; null if none was given or the
+// value has been read.
 inline const char* given_in(const void* state, const rml_parameter& p) {
   const char* const slot = static_cast<const char*>(state) + p.slot;
   const char* const given = *reinterpret_cast<const char* const*>(slot);
@@ -77,7 +80,8 @@ inline const char* given_in(const void* state, const rml_parameter& p) {
 inline bool looked_at(const void* state, const rml_parameter& p) {
   return *reinterpret_cast<const char* const*>(static_cast<const char*>(state) + p.slot) == nullptr;
 }
-// Of the row of a memory. One look is enough: the others are under conditions that did not hold.
+// True unless the memory belongs to parameters whose first value was not read. One slot that was
+// read is enough: the others are under conditions that did not hold.
 inline bool has_begun(const rml_program& program, const void* state, std::uint32_t memory) {
   bool is_parameter = false;
   for (std::uint32_t p = 0; p < program.n_parameters; ++p) {

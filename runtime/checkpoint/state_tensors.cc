@@ -1,8 +1,9 @@
-// See state_tensors.h. Restoring compares first and touches the state only when all fits. A file may have been
-// written by anybody: each number that says where something lies is held to what the program's freshly made state and
-// its table of memories tell, and each that says how often something was done to all others (check_counts.h). The
-// cursor of a queue is at most what was pushed, or where it stands at first (a reader that leaves out elements);
-// farther only in queues that readers overtake: there the program looks before it stores.
+// Restoring compares everything before it changes the state. The file may come from anywhere, so
+// no number of it is trusted: positions and sizes are checked against the new state and the
+// program's table of memories, and counts against all other counts (check_counts.h). The cursor
+// of a queue must not exceed the number of pushed elements, or its initial value (a reader may
+// skip elements at the beginning). It may only be larger in a queue that readers overtake, since
+// the program checks the cursors of such a queue before it stores an element.
 #include "runtime/checkpoint/state_tensors.h"
 
 #include <algorithm>
@@ -129,7 +130,7 @@ class Restoring {
   }
 
  private:
-  // Its first value was looked at before the state was saved.
+  // Marks the first value of a parameter as read.
   void look_away(const rml_parameter& p) const {
     *reinterpret_cast<void**>(static_cast<char*>(state_) + p.slot) = nullptr;
   }
@@ -306,7 +307,7 @@ void GivenParameters::give(const rml_program& program, void* state, const std::s
 }
 
 std::uint64_t state_identity(const rml_program& program) {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  std::uint64_t hash = 0xcbf29ce484222325u;  // hash function FNV-1a
   for (std::uint32_t i = 0; i < program.n_memories; ++i) {
     const rml_memory& m = program.memories[i];
     const int kind = is_cell(m) ? int{RML_CELL} : int{m.kind};

@@ -1,17 +1,18 @@
-// A program's state as named tensors, and back, as units and queues have it: for what has no beginning (anchor.h).
+// Converts a program's state to named tensors, and back, in the form of units and queues. Used
+// for states that do not begin at a cycle (anchor.h).
 //
-//   cell      NAME           its value; of a parameter, NAME is its path, and there is none as long as
-//                            its first value has not been looked at
+//   cell      NAME           its value; NAME is the path for a parameter, whose tensor is absent
+//                            until its first value has been read
 //   queue     NAME           the elements in use, oldest first
-//             NAME counts    elements pushed so far, then how far each reader is
-//   unit      NAME           its cycle; of a segment also length and the cycle at which it began
-//   array     NAME           one element per instant of the segment so far
-//   parameter given PATH     what was given and has not been looked at
+//             NAME counts    number of elements pushed, then the position of each reader
+//   unit      NAME           its cycle; if it has segments, also length and first cycle
+//   array     NAME           one element for each instant of the open segment
+//   parameter given PATH     a first value that was given and not read yet
 //
-//   a picture "curve NAME"   (not of the state: see monitor/series.h)
+//   a picture "curve NAME"   not part of the state: see monitor/series.h
 //
-// Capacities are not part of it: buffers are as large as what they hold needs. Of a program that runs on demand a state
-// is something else (demand_tensors.h).
+// Capacities are not saved: buffers get the size that their contents need. For programs on demand
+// see demand_tensors.h.
 #pragma once
 
 #include <deque>
@@ -26,32 +27,32 @@
 
 namespace rml::rt {
 
-// Tensors whose pieces point into the state and into `owned`.
+// The pieces of the tensors point into the state and into `owned`.
 struct StateTensors {
   std::vector<TensorOut> tensors;
   std::deque<std::vector<std::int64_t>> owned;
   std::vector<std::string> unbegun;  // parameters without a value yet
-  std::int64_t begins = -1;          // where it goes on from a cycle: that one
-  std::vector<std::string> open;     // … memories whose value then is not known
+  std::int64_t begins = -1;          // cycle at which the state begins; -1: a state of units
+  std::vector<std::string> open;     // if it begins at a cycle: memories whose value then is unknown
 };
 
-// What the metadata of a state says that goes on from a cycle: of which memories it does not tell the first value, or
-// the value.
+// The metadata of a state that begins at a cycle. `unbegun` lists the parameters without a first
+// value, `open` the memories whose value is unknown.
 struct BeginningOfState {
   std::int64_t begins = 0;
   std::vector<std::string> unbegun, open;
-  bool all_rows = false;  // all that were known have been handed out
+  bool all_rows = false;  // all known rows were handed out before saving
 };
 
-// Every complete row has been popped, and the state is not faulted.
+// Requires that every complete row has been popped and that the state has no fault.
 StateTensors state_tensors(const rml_program& program, const void* state);
 
-// Elements that lie behind parameter slots; they must outlive the state.
+// Owns elements to which the slots of parameters point. It must outlive the state.
 class GivenParameters {
  public:
-  // A copy of the elements, into every slot of the path. rows: those of the program with this path.
+  // Copies the elements and lets every slot with this path point to the copy.
   void give(const rml_program& program, void* state, const std::string& path, const void* elements);
-  // Room for the elements of a parameter that is given then, aligned for any dtype.
+  // Memory for the elements of a parameter that the caller gives later, aligned for any dtype.
   void* room(std::uint64_t bytes);
 
  private:
@@ -61,16 +62,17 @@ class GivenParameters {
   std::vector<std::unique_ptr<void, Free>> blocks_;
 };
 
-// Names, types and kinds of everything in the state, as one number.
+// A hash over the names, types and kinds of everything in the state.
 std::uint64_t state_identity(const rml_program& program);
 
-// Into a state fresh from init; unbegun as state_tensors gave it. Throws Failure that names what differs or cannot be.
+// Restores into a state fresh from init. unbegun: as returned by state_tensors. Throws Failure
+// that names the differences or contradictions.
 void restore_state(const rml_program& program, void* state, StateFile& from, const std::vector<std::string>& unbegun,
                    const CyclesOfState& cycles, GivenParameters& given);
 
-// What was given to a parameter and has not been looked at; rows of one path are adjacent.
+// Adds a first value that was given and not read yet. Rows of one path must be adjacent.
 void add_given(StateTensors& into, const rml_parameter& p, const char* given);
-// What the file has been given for parameters.
+// Gives the first values in the file to the parameters.
 void give_again(const rml_program& program, void* state, const StateFile& from, GivenParameters& given);
 
 }  // namespace rml::rt

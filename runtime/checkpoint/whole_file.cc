@@ -1,4 +1,5 @@
-// See whole_file.h.
+// Writes to a file without a name (O_TMPFILE) if the file system has them, and links it to a
+// temporary name before the rename.
 #include "runtime/checkpoint/whole_file.h"
 
 #include <fcntl.h>
@@ -28,7 +29,7 @@ std::string name_beside(const std::string& path) {
   const std::size_t name = path.rfind('/') + 1;
   char number[17];
   std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(unforeseeable()));
-  // A name has 255 bytes at most.
+  // File names have at most 255 bytes.
   return path.substr(0, name) + "." + path.substr(name, 200) + "." + number + ".tmp";
 }
 
@@ -37,7 +38,7 @@ std::string folder_of(const std::string& path) {
   return slash == path.npos ? "." : path.substr(0, slash + 1);
 }
 
-// Whatever ends before it succeeds leaves the name as it was.
+// Tries new names until `make` succeeds. No attempt changes an existing file.
 template <typename Make>
 NewFile make_beside(const std::string& path, Make make) {
   for (int attempt = 0; attempt < 100; ++attempt) {
@@ -48,8 +49,8 @@ NewFile make_beside(const std::string& path, Make make) {
   return {};
 }
 
-// Closed, and gone unless it was moved into place. It has no name before, where the file system can do that: then not
-// even a run that is killed leaves anything.
+// Closes the file and removes it unless it was moved into place. The file has no name until then,
+// if the file system supports that, so even a killed process leaves nothing behind.
 class PartialFile {
  public:
   explicit PartialFile(const std::string& path) : path_(path) {
@@ -69,7 +70,8 @@ class PartialFile {
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
 
-  // Who could not read the file that is replaced cannot read the new one.
+  // Keeps the permissions of the replaced file, so that the new one can be read by the same users
+  // only.
   void take_permissions() {
     struct stat before{};
     if (::stat(path_.c_str(), &before) == 0 && ::fchmod(fd_, before.st_mode & 07777) != 0) fail();
@@ -101,7 +103,7 @@ class PartialFile {
     if (::close(fd) != 0 && errno != EINTR) fail();
     const int folder_fd = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder_fd < 0) fail();
-    // Some file systems have nothing to sync in a folder.
+    // Some file systems cannot sync a folder.
     const bool synced = ::fsync(folder_fd) == 0 || errno == EINVAL;
     ::close(folder_fd);
     if (!synced) fail();
@@ -112,7 +114,7 @@ class PartialFile {
   [[noreturn]] void fail() const { throw Failure("cannot write '" + path_ + "': " + std::strerror(errno)); }
 
   const std::string path_;
-  std::string name_;  // empty: none
+  std::string name_;  // empty: the file has no name
   int fd_ = -1;
 };
 
@@ -156,7 +158,8 @@ bool file_exists(const std::string& path) {
 }
 
 std::string read_whole_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe is not waited for
+  // opening a pipe must not block
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   const auto fail = [&] {
     const std::string reason = std::strerror(errno);
     if (fd >= 0) ::close(fd);
