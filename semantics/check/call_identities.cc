@@ -1,4 +1,5 @@
-// One walk for what is carried already, one for the rest (see call_identities.h).
+// One walk collects the identities that calls already carry; a second walk numbers the other
+// calls.
 #include "semantics/check/call_identities.h"
 
 #include <functional>
@@ -48,7 +49,7 @@ class Walk {
     for (const ExprId extent : type->shape) visit(extent);
   }
 
-  // Parts first; of a sampling the operand before the condition, as they are written.
+  // Visits parts first. The operand of a `when` comes before its condition, as in the source.
   void visit(ExprId e) {
     const ast::Expr& x = program_[e];
     if (const auto* when = std::get_if<ast::When>(&x)) {
@@ -88,7 +89,8 @@ class Walk {
       found_[e.index] = next_number();
   }
 
-  // The instance of `diff f`, made or written, is named like that of f: parameters keep their names.
+  // An instance of `diff f`, generated or written by hand, has the name that an instance of f
+  // has, so that parameters keep their names.
   std::string callee_name(const ast::Call& c, NodeId node) const {
     const NodeId origin = program_[node].derived_from;
     if (origin.valid()) return program_.text(program_[origin].name);
@@ -102,7 +104,7 @@ class Walk {
     std::unordered_map<std::string, std::uint32_t> counts;
   };
 
-  // "dense", then "dense2", "dense3".
+  // Makes a name unique: "dense", then "dense2", "dense3".
   static std::string unique(const std::string& name, Names& names) {
     if (names.taken.insert(name).second) return name;
     std::uint32_t& last = names.counts.try_emplace(name, 1u).first->second;
@@ -123,7 +125,7 @@ class Walk {
   const Resolved& names_;
   const ast::Node& node_;
   const std::function<void(ExprId, const ast::Call&)>* f_ = nullptr;
-  std::string target_;  // of the equation at hand
+  std::string target_;  // target of the current equation
   Names segments_, parameters_;
   std::unordered_set<std::string> numbers_;
   std::uint64_t draws_ = 0;

@@ -1,8 +1,8 @@
-// What the instances, parameters and random draws of a node are known by: segments of paths, names,
-// numbers. They follow from the order in the source, and are carried by what differentiation copies
+// Identities of calls: the names and numbers from which the paths of instances, parameters and
+// random draws are made. They follow from the order in the source. Differentiation copies them
 // (ast::Call::identity), so that a node and its gradient have the same parameters and draws.
 //
-//   h = tanh(param(1.0) * dense(x) + dense(y) + uniform([]));     "h"  "dense"  "dense2"  "0"
+//  h = tanh(param(1.0) * dense(x) + dense(y) + uniform([]));     "h"  "dense"  "dense2"  "0"
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace rml {
 
-// By ExprId; for the calls of nodes, `param`, random operators and sums over parameters.
+// By ExprId, for calls of nodes, `param`, random operators and sums over parameters.
 using CallIdentities = std::unordered_map<std::uint32_t, std::string>;
 CallIdentities call_identities(const Program&, const Resolved&, NodeId);
 

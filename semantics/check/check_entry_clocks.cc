@@ -1,9 +1,11 @@
-// The ports of the entry: who runs a program reads of `x: f64` that it comes at every cycle.
+// Checks the ports of the entry. The user who runs a program reads `x: f64` as a value at every
+// cycle.
 //
-// In a node that is called such a port has the clock that its use gives it. Of the entry it is an error if that is
-// another than the base clock; written out, `x: f64 when c`, the program is the same:
+// In a node that is called, a port without a declared clock has the clock of its use. In the
+// entry this is an error unless it is the base clock. With the clock written out, as `x: f64 when
+// c`, the same program is accepted:
 //
-//   node main(c: bool, x: f64) -> (y: f64)    y = merge c x (0.0 when not c);
+//  node main(c: bool, x: f64) -> (y: f64)    y = merge c x (0.0 when not c);
 #include "semantics/check/checked.h"
 
 namespace rml {

@@ -1,13 +1,13 @@
-// Checked: a Program whose names, dtypes and clocks are known to be right, node by node.
+// The checked program: its names, dtypes and clocks are known and correct, node by node.
 //
-// Made by resolve_names, infer_types and infer_clocks, in this order; instantiate consumes
-// it. All side tables are indexed by ExprId (every expression of every reachable module),
-// by position among a node's variables, or by NodeId.
+// resolve_names, infer_types and infer_clocks make it, in this order; instantiate reads it. The
+// tables are indexed by ExprId (every expression of every reachable module), by position among a
+// node's variables, or by NodeId.
 //
-// Dtypes are inferred per node by Hindley-Milner unification and generalised: a node has a
-// scheme over its own dtype variables, and every call of it says which dtype terms of the
-// caller stand for them. Clocks are inferred likewise, with dependent interfaces: a clock
-// may mention a parameter or output of the node by position.
+// Dtypes are inferred per node by Hindley-Milner unification and generalised: a node has a scheme
+// over its own dtype variables, and each call records the dtype terms of the caller for these
+// variables. Clocks are inferred likewise, with dependent interfaces: a clock may refer to a
+// parameter or output of the node by position.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ struct Variable {
   Symbol name;
   Span span;
   enum Kind : std::uint8_t { input, output, local } kind = local;
-  std::uint32_t equation = UINT32_MAX;  // which equation defines it, and which of its targets
+  std::uint32_t equation = UINT32_MAX;  // index of the defining equation, and of the target in it
   std::uint32_t target = 0;
-  const ast::TypeAnnotation* type = nullptr;  // of the interface or of the target
+  const ast::TypeAnnotation* type = nullptr;  // annotation in the interface or at the target
 };
 
-// What a Name or the callee of a Call refers to.
+// The referent of a Name, or of the callee of a Call.
 struct VariableRef {
   std::uint32_t variable;
 };  // index into ResolvedNode::variables
@@ -59,38 +59,39 @@ struct LoadRef {
 using Reference = std::variant<std::monostate, VariableRef, ConstRef, DTypeRef, NodeRef, OperatorRef, ParamRef,
                                StopGradientRef, LoadRef>;
 
-// Arguments of a call in the order of the callee's parameters; invalid where left out
-// (an attribute with a default). A variadic operand is expanded where it stands, so parameter
-// k after it is found at k + size of this - number of parameters.
+// The arguments of a call in the order of the callee's parameters; invalid if left out (an
+// attribute with a default). A variadic operand occupies several places, so a later parameter k
+// is at index k + (size of this) - (number of parameters).
 using OrderedArguments = std::vector<ExprId>;
 
 struct ResolvedNode {
   std::vector<Variable> variables;
-  std::vector<NodeId> callees;  // without repetition
-  bool has_errors = false;      // later passes pass over this node
-  // There is memory, look-ahead, a parameter, a random draw, an assertion or a sum over elements in it, or in a node
-  // that it calls.
+  std::vector<NodeId> callees;  // without duplicates
+  bool has_errors = false;      // later passes skip this node
+  // True if this node, or a node that it calls, has memory, look-ahead, a parameter, a random
+  // draw, an assertion or a sum over elements.
   bool lives_in_time = false;
 };
 
-// A call `diff f(…)`, or `diff_f(…)` where only f is written. Differentiation replaces it by a call
-// of the node it makes; until then the node that holds it has errors, silently.
+// A call `diff f(…)`, or `diff_f(…)` if only f is written. Differentiation replaces it by a call
+// of the node that it generates. Until then the node that contains the call counts as erroneous,
+// without a message.
 struct DiffCall {
   ExprId call;
   NodeId in, of;
-  NodeId optimizer;  // of `diff[optimizer(…)] f`
+  NodeId optimizer;  // the optimiser in `diff[optimizer(…)] f`
 };
 
 struct Resolved {
-  std::vector<Reference> references;        // by ExprId: Names and Calls; also the operators behind
-                                            // Unary, Binary, Array and Index syntax
+  // By ExprId: Names, Calls, and syntax that stands for operators.
+  std::vector<Reference> references;
   std::vector<OrderedArguments> arguments;  // by ExprId: Calls
   std::vector<ResolvedNode> nodes;          // by NodeId
   std::vector<NodeId> order;                // callees before callers
-  std::vector<ConstId> const_order;         // constants used before those that use them
-  std::vector<bool> const_errors;           // by ConstId: later passes pass over these
+  std::vector<ConstId> const_order;         // a constant comes before the constants that use it
+  std::vector<bool> const_errors;           // by ConstId: later passes skip these
   std::vector<DiffCall> diff_calls;
-  std::vector<std::shared_ptr<const Tensor>> tensors;  // of loads
+  std::vector<std::shared_ptr<const Tensor>> tensors;  // the tensors of `load`
 };
 
 // ---- dtypes ----------------------------------------------------------------------------
@@ -102,8 +103,8 @@ struct TypeTerm {
 };
 
 struct TypeScheme {
-  std::vector<DTypeSet> variables;  // what each variable may become
-  std::vector<DType> defaults;      // what it becomes when nothing decides
+  std::vector<DTypeSet> variables;  // by variable: the dtypes that it may become
+  std::vector<DType> defaults;      // by variable: its dtype if the call does not determine one
 };
 
 struct TypedNode {
@@ -112,10 +113,10 @@ struct TypedNode {
   bool has_errors = false;
 };
 
-// A constant is generalised over its own dtype: in the terms of its value, scheme variable 0
-// is the dtype of the use at hand (that of the Name that refers to it).
+// A constant is generalised over its own dtype: in the terms of its value, scheme variable 0 is
+// the dtype at the current use, that is, of the Name that refers to the constant.
 struct TypedConst {
-  TypeScheme scheme;  // no variable (the type is decided) or one
+  TypeScheme scheme;  // one variable, or none if the type is fixed
   TypeTerm type;
 };
 
@@ -128,33 +129,33 @@ struct Typed {
 
 // ---- clocks ----------------------------------------------------------------------------
 
-// What a clock samples by: a variable of the node, or the value of a condition expression.
+// The condition of a sampled clock: a variable of the node, or the value of an expression.
 struct ConditionTerm {
   std::int32_t variable = -1;  // ≥ 0: variable index of the node
-  ExprId expr;                 // otherwise this expression's value
+  ExprId expr;                 // otherwise: the expression
 };
 
 using ClockTermId = Id<struct ClockTermTag>;
 struct ClockTerm {
   enum Kind : std::uint8_t { variable, on, never } kind = variable;
-  std::uint32_t index = 0;  // variable: of the node's clock scheme
+  std::uint32_t index = 0;  // variable: its index in the node's clock scheme
   ClockTermId parent;       // on
   ConditionTerm condition;  // on
   bool positive = true;     // on
 };
 
 struct ClockedNode {
-  std::uint32_t variable_count = 0;          // of the clock scheme
-  std::vector<ClockTerm> terms;              // arena
+  std::uint32_t variable_count = 0;          // variables of the clock scheme
+  std::vector<ClockTerm> terms;              // storage of the terms
   std::vector<ClockTermId> variable_clocks;  // by variable index
   bool has_errors = false;
 };
 
 struct Clocked {
-  std::vector<ClockTermId> expr_clocks;                  // by ExprId, in the arena of the node that holds it
-  std::vector<std::vector<ClockTermId>> instantiations;  // by ExprId of a node call: clocks (of the caller)
-                                                         // for the callee's clock variables
-  std::vector<ClockedNode> nodes;                        // by NodeId
+  std::vector<ClockTermId> expr_clocks;  // by ExprId, in the terms of its node
+  // By ExprId of a node call: the caller's clocks for the callee's variables.
+  std::vector<std::vector<ClockTermId>> instantiations;
+  std::vector<ClockedNode> nodes;  // by NodeId
 };
 
 struct Checked {
@@ -164,17 +165,19 @@ struct Checked {
   Clocked clocks;
 };
 
-// Each reports all it finds and returns tables that are safe to use even then; a node with
-// errors is left out of the later passes and so are its callers' uses of it (no cascades).
+// Each pass reports all errors that it finds. Its tables are safe to use even after errors. Later
+// passes skip a node with errors, and its callers' uses of it, so that one error causes no
+// others.
 Resolved resolve_names(Program&, Diagnostics&);
 Typed infer_types(const Program&, const Resolved&, Diagnostics&);
 Clocked infer_clocks(const Program&, const Resolved&, const Typed&, Diagnostics&);
 
-// Reports ports of the node that is run which are declared without a clock and are not present at every cycle.
+// Reports ports of the entry that are declared without a clock and are not present at every
+// cycle.
 void check_entry_clocks(const Checked&, NodeId entry, Diagnostics&);
 
-// `node f(x: f32, c: bool, y: f32 when c) -> (o: 'a)`: types and clocks of a node as
-// `rmlc check --signatures` prints them.
+// The types and clocks of a node as `rmlc check --signatures` prints them: `node f(x: f32, c:
+// bool, y: f32 when c) -> (o: 'a)`.
 std::string signature(const Checked&, NodeId);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// The names, and what is written instead (see foreign_names.h).
+// The tables of names and of their replacements.
 #include "semantics/check/foreign_names.h"
 
 #include <vector>
@@ -70,7 +70,7 @@ std::string_view find(const Meaning (&table)[n], std::string_view word) {
   return {};
 }
 
-// Every node of the standard library, from its modules by CMakeLists.txt.
+// All nodes of the standard library; CMakeLists.txt makes the list from its modules.
 constexpr std::string_view library_nodes[] = {
 #include "semantics/library_nodes.inc"
 };

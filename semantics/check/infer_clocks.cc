@@ -1,18 +1,22 @@
-// infer_clocks: at which cycles every expression is present (docs/language.md, "Sometimes: when and merge").
+// infer_clocks: the cycles at which each expression is present (docs/language.md, "Sometimes:
+// when and merge").
 //
 // Before: resolved names and dtypes. After: each expression's ClockTerm, each node's clock
-// scheme, each call's instantiation of its callee's. Programs that combine streams of different
-// clocks are rejected. Method: unification (infer_clocks_solver.h) over the equations of one node
-// at a time, callees first; what its interface leaves open is its scheme (infer_clocks_scheme.h).
-// Equations that fix clocks (calls, merge, when, copies) go first, so that a mismatch is blamed on
-// the operator that mixes clocks. This file holds the rules, one per form.
-// Example: in `o = merge c (x when c) 0.0`, x and c share 'a; `x when c` is on 'a on c, which
-// is what the first branch needs; the literal takes 'a on not c; o is on 'a.
-// A node's call takes fresh clocks for its scheme's variables and replaces the conditions
-// of its interface by the caller's: a parameter by the argument's condition, an output by
-// the target's. An operator's operands share one clock; its attributes have none.
-// Example: `node f(x, c) -> (y)` with y on 'a on c, called as `z = f(u, not d);` gives z the
-// clock of u on not d; called with `true` for c it gives z the clock of u.
+// scheme, each call's instantiation of its callee's scheme. Programs that combine streams of
+// different clocks are rejected. Method: unification (infer_clocks_solver.h) over the equations
+// of one node at a time, callees first; the clocks that its interface leaves open form its scheme
+// (infer_clocks_scheme.h). Equations that fix clocks (calls, merge, when, copies) are taken
+// first, so that a message blames the operator that mixes clocks. This file has the rules, one
+// per form.
+//
+// Example: in `o = merge c (x when c) 0.0`, x and c share 'a; `x when c` is on 'a on c, as the
+// first branch requires; the literal gets 'a on not c; o is on 'a.
+//
+// A call takes fresh clocks for the variables of the node's scheme. It replaces the conditions of
+// the interface by the caller's: a parameter by the argument's condition, an output by the
+// target's. All operands of an operator have one clock; its attributes have none. Example: `node
+// f(x, c) -> (y)` with y on 'a on c, called as `z = f(u, not d);`, gives z the clock of u on not
+// d; called with `true` for c, it gives z the clock of u.
 #include <algorithm>
 #include <unordered_map>
 
@@ -25,7 +29,7 @@ namespace rml {
 
 namespace {
 
-// Equations that fix clocks first, pointwise ones last.
+// Order of the equations: 0 for those that fix clocks, higher for pointwise ones.
 int rank(const Program& program, const Resolved& names, ExprId e) {
   if (!e.valid()) return 2;
   const ast::Expr& x = program[e];
@@ -36,7 +40,7 @@ int rank(const Program& program, const Resolved& names, ExprId e) {
   return 2;
 }
 
-// The rules over one node. Its callees are done.
+// Applies the rules to one node. Its callees are done.
 class ClockChecker {
  public:
   ClockChecker(const Program& program, const Resolved& names, Clocked& result, NodeId n, Diagnostics& diagnostics)
@@ -47,13 +51,14 @@ class ClockChecker {
         clocks_(program, names, n),
         messages_(program, names, clocks_, diagnostics) {}
 
-  // False if something was reported.
+  // False if an error was reported.
   bool run();
 
  private:
   using Place = ClockMessages::Place;
   using Use = ClockMessages::Use;
-  using Targets = std::vector<std::uint32_t>;  // the variables that an equation defines; UINT32_MAX for `_`
+  // Variables defined by an equation; UINT32_MAX for `_`.
+  using Targets = std::vector<std::uint32_t>;
 
   void external_node();
   void declare(const ast::TypeAnnotation& type, SolverClock clock, const std::string& name);
@@ -94,8 +99,9 @@ class ClockChecker {
   ClockSolver& solver_ = clocks_.solver;
   ConditionClasses& conditions_ = clocks_.conditions;
   ClockMessages messages_;
-  int static_depth_ = 0;                                      // inside an attribute: nothing is unified
-  std::unordered_map<std::uint32_t, std::uint32_t> by_name_;  // Symbol to variable, made when first needed
+  int static_depth_ = 0;  // > 0 inside an attribute, where nothing is unified
+  // Symbol to variable; filled at first use.
+  std::unordered_map<std::uint32_t, std::uint32_t> by_name_;
 };
 
 bool ClockChecker::run() {
@@ -118,7 +124,7 @@ bool ClockChecker::run() {
   return !messages_.any();
 }
 
-// What an external node is told about clocks stands in its interface; the rest of it is one
+// The clocks of an external node are those that its interface declares. The rest of it is one
 // pointwise application.
 void ClockChecker::external_node() {
   const SolverClock common = solver_.fresh();
@@ -136,7 +142,7 @@ void ClockChecker::declare(const ast::TypeAnnotation& type, SolverClock clock, c
     for (std::uint32_t v = 0; v < variables.size(); ++v) by_name_.emplace(variables[v].name.index, v);
   }
   const auto at = by_name_.find(type.clock.index);
-  if (at == by_name_.end()) return;  // a constant: the same program for either value
+  if (at == by_name_.end()) return;  // a constant: the program is the same for either value
   ClockCondition c = conditions_.of_variable(at->second);
   if (!type.clock_positive) c.positive = !c.positive;
   if (solver_.unify(clock, solver_.on(clocks_.variables[at->second], c), {}) != ClockSolver::Outcome::equal)
@@ -191,7 +197,7 @@ SolverClock ClockChecker::expr(ExprId e) {
   return t;
 }
 
-// An attribute: its expressions get the clocks their operands have, but nothing is demanded.
+// An attribute: its expressions get the clocks of their operands, without constraints.
 void ClockChecker::static_expr(ExprId e) {
   if (!e.valid() || std::holds_alternative<DTypeRef>(names_.references[e.index])) return;
   ++static_depth_;
@@ -199,7 +205,7 @@ void ClockChecker::static_expr(ExprId e) {
   --static_depth_;
 }
 
-// One clock for all operands, which is the result's.
+// Unifies the clocks of all operands; the common clock is that of the result.
 SolverClock ClockChecker::joint(ExprId e, const std::vector<ExprId>& operands, Place place) {
   SolverClock common;
   ExprId first;
@@ -215,7 +221,7 @@ SolverClock ClockChecker::joint(ExprId e, const std::vector<ExprId>& operands, P
     if (static_depth_ > 0 || !good) continue;
     auto outcome = solver_.unify(common, t, e);
     if (outcome == ClockSolver::Outcome::equal) {
-      // A literal says little about the clock it took: blame a better operand next time.
+      // A literal has no clock of its own, so a later message rather names this operand.
       if (std::holds_alternative<ast::Name>(program_[operand])) first = operand;
       continue;
     }
@@ -242,7 +248,8 @@ SolverClock ClockChecker::form(ExprId e, const ast::If& choice) {
   const std::pair<ExprId, SolverClock> branches[] = {{choice.then_branch, expr(choice.then_branch)},
                                                      {choice.else_branch, expr(choice.else_branch)}};
   if (static_depth_ > 0 || !choice.condition.valid()) return c;
-  // Sampling the condition would make the whole present at fewer cycles: no mend.
+  // Sampling the condition would make the whole present at fewer cycles, so no fix-it is offered
+  // for it.
   Use first = messages_.use(choice.condition, c, Place::condition);
   for (const auto& [branch, found] : branches) {
     if (!branch.valid()) continue;
@@ -258,7 +265,8 @@ SolverClock ClockChecker::form(ExprId e, const ast::If& choice) {
   return c;
 }
 
-// Whether a branch of the `if` on clock c is sampled as those of `merge` are, and the other is too or is on c; says so.
+// True if one branch of an `if` on clock c is sampled as in a `merge`, and the other is too or is
+// on c. Reports the error then.
 bool ClockChecker::sampled_branches(ExprId e, const ast::If& choice, SolverClock c, SolverClock on_true,
                                     SolverClock on_false) {
   if (!choice.then_branch.valid() || !choice.else_branch.valid()) return false;
@@ -320,7 +328,7 @@ SolverClock ClockChecker::form(ExprId e, const ast::Merge& merge) {
 
 SolverClock ClockChecker::form(ExprId e, const ast::Array& array) { return joint(e, array.elements, Place::operand); }
 
-// Plain indexes are streams like the indexed value; the bounds of ranges are static.
+// Plain indices are streams like the indexed value; the bounds of ranges are static.
 SolverClock ClockChecker::form(ExprId e, const ast::Index& index) {
   std::vector<ExprId> operands{index.operand};
   for (const ast::IndexItem& item : index.items) {
@@ -339,8 +347,8 @@ SolverClock ClockChecker::form(ExprId e, const ast::Call&) {
 
 // ---- calls -----------------------------------------------------------------------------
 
-// The clocks of a call's results. `targets`: the variables its equation defines, null
-// inside an expression.
+// The clocks of a call's results. `targets`: the variables that its equation defines; null inside
+// an expression.
 std::vector<SolverClock> ClockChecker::call(ExprId e, const Targets* targets) {
   const Reference& to = names_.references[e.index];
   if (const auto* node = std::get_if<NodeRef>(&to)) return node_call(e, node->node, targets);
@@ -351,7 +359,7 @@ std::vector<SolverClock> ClockChecker::call(ExprId e, const Targets* targets) {
   return {result.valid() ? result : solver_.fresh()};
 }
 
-// param(init) has the clock of init; param(init, act, step) takes its step where act holds.
+// param(init) has the clock of init. param(init, act, step) takes its step where act holds.
 SolverClock ClockChecker::param_call(ExprId e) {
   const OrderedArguments& arguments = names_.arguments[e.index];
   if (arguments.empty()) return solver_.fresh();
@@ -384,7 +392,7 @@ SolverClock ClockChecker::operator_call(ExprId e, OperatorId op) {
   return joint(e, operands, Place::operand);
 }
 
-// A result bound to `_` cannot be named, so no clock that is used may depend on it.
+// A result bound to `_` has no name, so no clock that is used may depend on it.
 void ClockChecker::check_unnamed(ExprId e, NodeId callee, const Targets& targets) {
   const ast::Node& item = program_.nodes[callee.index];
   const ClockedNode& clocked = result_.nodes[callee.index];
@@ -402,7 +410,8 @@ void ClockChecker::check_unnamed(ExprId e, NodeId callee, const Targets& targets
   }
 }
 
-// What the caller has where the callee's interface has conditions, by position. A result without a name equals nothing.
+// The caller's conditions for the positions of the callee's interface. A result without a name
+// equals no other condition.
 std::vector<ClockCondition> ClockChecker::interface_conditions(ExprId e, std::size_t outputs, const Targets* targets) {
   std::vector<ClockCondition> conditions;
   for (ExprId a : names_.arguments[e.index]) conditions.push_back(conditions_.of(a));

@@ -1,10 +1,9 @@
-// Classes of conditions (see infer_clocks_conditions.h).
+// Classes of conditions, by number.
 //
-// Copies are followed with a loop, since chains of equations may be long; every variable
-// passed on the way learns the result. Trees of pure operators are numbered bottom-up by
-// their operator and their operands' numbers, whatever is not pure by its own ExprId.
-// Example: in `c = not d; e = c;`, asking for e walks e, c, d; d is its own class and c, e
-// become (class of d, negative).
+// A loop follows copies, since chains of equations may be long; each variable on the chain stores
+// the result. Trees of pure operators are numbered bottom-up by their operator and their
+// operands' numbers; any other expression by its own ExprId. Example: in `c = not d; e = c;`, a
+// query for e walks e, c, d; d is its own class, and c and e become (class of d, negative).
 #include "semantics/check/infer_clocks_conditions.h"
 
 #include <bit>
@@ -61,11 +60,11 @@ std::uint32_t ConditionClasses::add(Class c) {
 
 ClockCondition ConditionClasses::unnamed() { return {add({-1, {}, true, true}), true}; }
 
-// Looks through `not`, `when`, constants and names, but not through equations.
+// Removes `not`, `when`, constants and names, without following equations.
 ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
   Peeled p{e};
-  Peeled outside;  // the name of a constant, in case its value is no literal
-  // Constants cannot be cyclic in a checked program; the bound is for those in error.
+  Peeled outside;  // the name of a constant, if its value is no literal
+  // Constants of a correct program are acyclic; the bound is for programs with errors.
   for (std::size_t steps = 0; p.expr.valid() && steps < program_.exprs.size(); ++steps) {
     const ast::Expr& x = program_[p.expr];
     const Reference& to = names_.references[p.expr.index];
@@ -105,7 +104,7 @@ ClockCondition ConditionClasses::of_variable(std::uint32_t variable) {
   struct Step {
     std::uint32_t variable;
     bool positive;
-  };  // sign relative to where the walk began
+  };  // sign relative to the start of the walk
   std::vector<Step> path;
   const ResolvedNode& resolved = names_.nodes[node_.index];
   const auto& equations = program_.nodes[node_.index].equations;
@@ -164,7 +163,7 @@ std::uint32_t ConditionClasses::pure(const std::vector<std::uint64_t>& key) {
   return shared_.try_emplace(key, static_cast<std::uint32_t>(shared_.size())).first->second;
 }
 
-// The number of e's tree: equal numbers, equal values wherever both are present.
+// The number of e's tree. Trees with equal numbers have equal values wherever both are present.
 std::uint32_t ConditionClasses::structure(ExprId e) {
   if (!e.valid()) return pure({tag_opaque});
   if (auto it = structures_.find(e.index); it != structures_.end()) return it->second;

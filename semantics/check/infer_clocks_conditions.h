@@ -1,11 +1,11 @@
-// Which conditions are the same.
+// Equality of conditions.
 //
-// `ck on c` and `ck on d` are equal clocks when c and d are known to hold the same truth
-// value: one variable, also through plain copies `c = d;` and negations `c = not d;` (then
-// with the other sign), or the same tree of pure operators over the same variables, or the
-// same constant; what is sampled, `c when b`, counts as c. A class of conditions is represented by a variable of the
-// node's interface where there is one, so that clocks can be told to callers. Example: with `c = not d; e = c;`, `x
-// when e` and `x when not d` have one clock.
+// `ck on c` and `ck on d` are equal clocks if c and d are known to have the same truth value.
+// That is so if both are the same variable, also through copies `c = d;` and negations `c = not
+// d;` (with the other sign); or the same tree of pure operators over the same variables; or the
+// same constant. A sampled condition, `c when b`, counts as c. The representative of a class is a
+// variable of the node's interface if possible, so that callers can be shown the clock. Example:
+// with `c = not d; e = c;`, `x when e` and `x when not d` have one clock.
 #pragma once
 
 #include <map>
@@ -21,11 +21,11 @@ class ConditionClasses {
  public:
   ConditionClasses(const Program& program, const Resolved& names) : program_(program), names_(names) {}
 
-  // Forgets the previous node.
+  // Discards the previous node's classes and begins with this node.
   void enter(NodeId node);
   ClockCondition of(ExprId e);
   ClockCondition of_variable(std::uint32_t variable);
-  // A condition that equals no other: a result bound to `_`.
+  // A condition that equals no other, for a result bound to `_`.
   ClockCondition unnamed();
 
   struct Class {
@@ -37,12 +37,12 @@ class ConditionClasses {
   const Class& operator[](std::uint32_t id) const { return classes_[id]; }
 
  private:
-  // What an expression is once copies and negations are peeled off.
+  // An expression without the copies and negations around it.
   struct Peeled {
     ExprId expr;
     bool positive = true;
-    std::int32_t variable = -1;  // it is this variable
-    bool literal = false;        // or true
+    std::int32_t variable = -1;  // ≥ 0: it is this variable
+    bool literal = false;        // it is the constant true
   };
   Peeled peel(ExprId e) const;
   std::uint32_t add(Class c);

@@ -1,4 +1,5 @@
-// Messages about clocks: the two clocks, where each was decided, and the mend where there is one.
+// Messages about clocks: both clocks, the place where each was determined, and a fix-it if there
+// is one.
 #include "semantics/check/infer_clocks_messages.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ ClockMessages::Use ClockMessages::use(ExprId e, SolverClock clock, Place place) 
   return {e, clock, "`" + short_text(program_, e) + "`", place, -1};
 }
 
-// "`c`", "not `c`", "`a < b`"
+// A condition as text: "`c`", "not `c`", "`a < b`".
 std::string ClockMessages::condition_text(ClockCondition c) const {
   const ConditionClasses::Class& as = conditions_[c.id];
   std::string text = c.id == 0 ? "true" : as.unnamed ? "the result bound to `_`" : "";
@@ -32,7 +33,7 @@ std::string ClockMessages::condition_text(ClockCondition c) const {
   return (c.positive == as.positive ? "" : "not ") + text;
 }
 
-// "at every cycle", "only when `a` and not `b`", "never"
+// A clock as text: "at every cycle", "only when `a` and not `b`", "never".
 std::string ClockMessages::presence(SolverClock t) {
   if (solver_.is_never(t)) return "never";
   std::vector<std::string> conditions;
@@ -49,7 +50,8 @@ std::string ClockMessages::presence(SolverClock t) {
   return text;
 }
 
-// The conditions that sample `from` down to `to`, outermost first; false if to is not below from.
+// Finds the conditions that sample `from` down to `to`, outermost first. False if `to` is not a
+// sampling of `from`.
 bool ClockMessages::sampling(SolverClock from, SolverClock to, std::vector<ClockCondition>& conditions) {
   from = solver_.find(from);
   conditions.clear();
@@ -73,7 +75,7 @@ bool ClockMessages::suggest_sampling(Diagnostic& d, const Use& slow, const Use& 
   for (ClockCondition c : conditions) {
     const ConditionClasses::Class& as = conditions_[c.id];
     if (as.unnamed) return false;
-    // A condition that is itself to be sampled first: it has no name there.
+    // The condition would have to be sampled first, and the sampled condition has no name.
     if (as.variable >= 0 &&
         solver_.root(at) == solver_.root(clocks_.variables[static_cast<std::size_t>(as.variable)]) &&
         solver_.find(at) != solver_.find(clocks_.variables[static_cast<std::size_t>(as.variable)]))
@@ -89,7 +91,7 @@ bool ClockMessages::suggest_sampling(Diagnostic& d, const Use& slow, const Use& 
   return true;
 }
 
-// Says where a variable's clock was decided, unless that is where the error is.
+// Adds the place where a variable's clock was determined, unless that is the place of the error.
 void ClockMessages::explain(Diagnostic& d, const Use& use) {
   std::int32_t defined = use.variable;
   if (use.expr.valid())
@@ -111,7 +113,7 @@ void ClockMessages::explain(Diagnostic& d, const Use& use) {
 }
 
 void ClockMessages::mismatch(const Use& found, const Use& wanted, ClockSolver::Outcome outcome) {
-  // The primary place is the operand to be sampled, where there is one.
+  // The primary place is the operand to be sampled, if there is one.
   std::vector<ClockCondition> between;
   bool swap = wanted.expr.valid() && sampling(wanted.clock, found.clock, between);
   const Use& first = swap ? wanted : found;

@@ -1,4 +1,5 @@
-// The clocks of one node while they are inferred: what the rules unify, messages tell and the scheme is made of.
+// The clocks of one node during inference: the rules unify them, messages describe them, and the
+// scheme is made from them.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,7 @@
 namespace rml {
 
 struct NodeClocks {
-  // Each variable begins with a clock of its own.
+  // Each variable starts with a fresh clock.
   NodeClocks(const Program& program, const Resolved& names, NodeId n)
       : node(program.nodes[n.index]), resolved(names.nodes[n.index]), conditions(program, names) {
     conditions.enter(n);
@@ -21,9 +22,10 @@ struct NodeClocks {
   const ResolvedNode& resolved;
   ClockSolver solver;
   ConditionClasses conditions;
-  std::vector<SolverClock> variables;                                       // by variable
-  std::vector<std::pair<ExprId, SolverClock>> exprs;                        // as they were met
-  std::vector<std::pair<ExprId, std::vector<SolverClock>>> instantiations;  // calls: for the variables of the scheme
+  std::vector<SolverClock> variables;                 // by variable
+  std::vector<std::pair<ExprId, SolverClock>> exprs;  // in the order of the walk
+  // By call: clocks for the variables of the callee's scheme.
+  std::vector<std::pair<ExprId, std::vector<SolverClock>>> instantiations;
 };
 
 }  // namespace rml

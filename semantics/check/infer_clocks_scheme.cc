@@ -1,17 +1,16 @@
-// From solved clocks to a scheme, and back at each call.
+// Converts solved clocks to a scheme, and instantiates the scheme at each call.
 //
-// Chains of samplings are walked with loops, since clocks may be deep; a term is written once for each class of equal
-// clocks.
-// Example: `node f(x, c) -> (y) d = c and x > 0.0; y = x when d;` is rejected: y depends on
-// the local d, which must become an output.
+// Loops walk the chains of samplings, since clocks may be deep. Each class of equal clocks is
+// written as one term. Example: `node f(x, c) -> (y) d = c and x > 0.0; y = x when d;` is
+// rejected: y depends on the local d, which must become an output.
 #include "semantics/check/infer_clocks_scheme.h"
 
 namespace rml {
 
 namespace {
 
-// The variable that what is not in the interface runs at: the first output's, where an input
-// shares it, else the first input's, else the first output's.
+// The clock variable of everything outside the interface: that of the first output if an input
+// has it too, else that of the first input, else that of the first output.
 SolverClock main_clock(NodeClocks& clocks) {
   SolverClock first_input, first_output;
   std::vector<SolverClock> inputs;
@@ -68,7 +67,7 @@ class SchemeWriter {
     if (solver_[root].kind != ClockSolver::Kind::variable || terms_[root.index].valid()) return;
     terms_[root.index] = add({ClockTerm::variable, out_.variable_count++, {}, {}, true});
   }
-  // What a chain ends in.
+  // The term for the root of a chain.
   ClockTermId end(SolverClock t) {
     if (terms_[t.index].valid()) return terms_[t.index];
     if (solver_[t].kind == ClockSolver::Kind::variable) return main_;
@@ -86,7 +85,7 @@ class SchemeWriter {
   ClockTermId main_;
 };
 
-// Whether callers can name everything the variable's clock depends on; says so otherwise.
+// True if callers can name all conditions of the variable's clock; reports an error otherwise.
 bool nameable(NodeClocks& clocks, std::uint32_t variable, ClockMessages& messages) {
   ClockSolver& solver = clocks.solver;
   for (SolverClock t = solver.find(clocks.variables[variable]); solver[t].kind == ClockSolver::Kind::on;
@@ -137,7 +136,7 @@ SolverClock instantiated(const ClockedNode& callee, ClockTermId term, const std:
     t = variables[callee.terms[term.index].index];
   for (; !chain.empty(); chain.pop_back()) {
     const ClockTerm& on = *chain.back();
-    if (on.condition.variable < 0) return solver.fresh();  // an error told already
+    if (on.condition.variable < 0) return solver.fresh();  // an error already reported
     ClockCondition c = conditions[static_cast<std::size_t>(on.condition.variable)];
     if (!on.positive) c.positive = !c.positive;
     t = solver.on(t, c);

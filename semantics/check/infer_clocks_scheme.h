@@ -1,10 +1,10 @@
-// Clock schemes: what a node's interface leaves open, as callers see it.
+// Clock schemes: the clocks that a node's interface leaves open, as callers see them.
 //
-// The variables left in a node's interface, numbered in order of appearance, are its clock
-// scheme; a variable that is only internal (a counter that is never read) runs at the node's main
-// clock. A clock in the interface may depend only on inputs and outputs, since callers can
-// name nothing else. A call takes fresh clocks for the variables, and its own conditions for
-// those of the interface.
+// The clock variables left in a node's interface, numbered in order of appearance, are its clock
+// scheme. A variable that is only internal (a counter that is never read) runs at the node's main
+// clock. A clock in the interface may depend only on inputs and outputs, since callers can name
+// nothing else. A call substitutes fresh clocks for the scheme's variables, and its own
+// conditions for those of the interface.
 #pragma once
 
 #include "semantics/check/infer_clocks_messages.h"
@@ -12,16 +12,17 @@
 
 namespace rml {
 
-// Writes the scheme of node n, and the clocks of its expressions and calls in terms of it.
+// Writes the scheme of node n, and the clocks of its expressions and calls in terms of the
+// scheme.
 void write_scheme(NodeClocks& clocks, NodeId n, Clocked& out);
-// Reports what callers could not name, and inputs that would never be present.
+// Reports clocks that callers cannot name, and inputs that would never be present.
 void check_interface(NodeClocks& clocks, ClockMessages& messages);
 
-// A clock of the callee's interface as the caller sees it. By scheme variable and by position in the interface: what
-// the caller has in its place.
+// A clock of the callee's interface as the caller sees it. `variables` has the caller's clock for
+// each scheme variable, `conditions` the caller's condition for each position of the interface.
 SolverClock instantiated(const ClockedNode& callee, ClockTermId term, const std::vector<SolverClock>& variables,
                          const std::vector<ClockCondition>& conditions, ClockSolver& solver);
-// Whether the clock depends on what the interface has at this position.
+// True if the clock depends on the variable at this position of the interface.
 bool mentions(const ClockedNode& callee, ClockTermId term, std::uint32_t position);
 
 }  // namespace rml

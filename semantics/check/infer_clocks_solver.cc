@@ -1,8 +1,6 @@
-// Clock unification (see infer_clocks_solver.h).
-//
-// unify walks two chains of `on`s side by side as long as their conditions agree and stops
-// at the first variable, which it links, or at the first difference.
-// Example: `'a on c on d` and `'b on d`: the `d`s agree, then 'b is linked to `'a on c`.
+// unify walks two chains of `on`s in parallel while their conditions agree. It stops at the first
+// variable, which it links, or at the first difference. Example: `'a on c on d` and `'b on d`:
+// the `d`s agree, then 'b is linked to `'a on c`.
 #include "semantics/check/infer_clocks_solver.h"
 
 #include <utility>

@@ -1,12 +1,12 @@
 // Clock unification.
 //
-// A clock is a variable, `ck on [not] c`, or never. Terms live in one arena; equal `on`
-// terms are shared when they are made, and terms found equal later are linked (union-find),
-// so unification is amortised near linear however deep clocks nest. Every term lies on one
-// chain of `on`s that ends in a variable or in never, its root; path halving along that
-// chain makes the occurs check (is the variable the other side's root?) as cheap.
-// Example: unifying `'a` with `'b on c` links 'a to that term; unifying `'a on c` with
-// `'b on c` links the two and their parents.
+// A clock is a variable, `ck on [not] c`, or never. All terms are in one vector. Equal `on` terms
+// are shared when they are made; terms found equal later are linked (union-find). So unification
+// is amortised near linear, however deep clocks nest. Each term is on one chain of `on`s that
+// ends in its root, a variable or never. Path halving along that chain keeps the occurs check
+// cheap: it asks whether the variable is the root of the other side. Example: unifying `'a` with
+// `'b on c` links 'a to that term; unifying `'a on c` with `'b on c` links the two terms and
+// their parents.
 #pragma once
 
 #include <unordered_map>
@@ -16,8 +16,8 @@
 
 namespace rml {
 
-// The truth value of a condition class (infer_clocks_conditions.h) or its negation.
-// Class 0 is the constant true.
+// The truth value of a condition class (infer_clocks_conditions.h), or its negation. Class 0 is
+// the constant true.
 struct ClockCondition {
   std::uint32_t id = 0;
   bool positive = true;
@@ -33,11 +33,11 @@ class ClockSolver {
   enum class Outcome : std::uint8_t { equal, different, never, cyclic };
   struct Term {
     Kind kind = Kind::variable;
-    SolverClock link;          // itself, or the term it was found equal to
-    SolverClock jump;          // towards the root: itself at the root
-    SolverClock parent;        // of on
-    ClockCondition condition;  // of on
-    ExprId site;               // of a variable that was linked: where that happened
+    SolverClock link;          // itself, or the term that it was found equal to
+    SolverClock jump;          // a term nearer to the root; at the root, itself
+    SolverClock parent;        // for `on`
+    ClockCondition condition;  // for `on`
+    ExprId site;               // for a linked variable: the expression that caused the link
   };
 
   std::size_t size() const { return terms_.size(); }
@@ -48,12 +48,12 @@ class ClockSolver {
   SolverClock on(SolverClock parent, ClockCondition condition);
   // The representative of t's class.
   SolverClock find(SolverClock t);
-  // The variable or never that t's chain ends in.
+  // The root of t's chain: a variable, or never.
   SolverClock root(SolverClock t);
   bool is_never(SolverClock t) { return terms_[root(t).index].kind == Kind::never; }
   bool is_variable(SolverClock t) { return terms_[find(t).index].kind == Kind::variable; }
-  // Makes a and b equal; when it cannot, says why and changes nothing that matters. `site`
-  // is the expression that demands it.
+  // Makes a and b equal. On failure it returns the reason and leaves the clocks of the user
+  // unchanged. `site` is the expression that requires the equality.
   Outcome unify(SolverClock a, SolverClock b, ExprId site);
 
  private:

@@ -1,19 +1,20 @@
-// infer_types: the dtype of every expression, one principal type per node (docs/language.md, "Values").
+// infer_types: the dtype of every expression, one principal type per node (docs/language.md,
+// "Values").
 //
-// Before: resolved names. After: every expression's TypeTerm, a dtype or a variable of its
-// node's scheme; every call's instantiation of its callee's scheme. Method: Hindley-Milner with
-// sets of dtypes (infer_types_solver.h), one item at a time, what it uses first; what stays open in
-// an interface is generalised (infer_types_scheme.h), what stays open inside gets a default. A failed
-// unification is reported once (infer_types_messages.h) and its result becomes a fresh variable, so
-// that nothing else is blamed for it.
+// Before: resolved names. After: each expression's TypeTerm, a dtype or a variable of its node's
+// scheme; each call's instantiation of its callee's scheme. Method: Hindley-Milner with sets of
+// dtypes (infer_types_solver.h), one item at a time, dependences first. Types left open in an
+// interface are generalised (infer_types_scheme.h); types left open inside get a default. A
+// failed unification is reported once (infer_types_messages.h), and its result becomes a fresh
+// variable, which causes no further errors.
 //
-// Literals are any number (or any float), conditions are bool, and annotations decide. A node's call
-// instantiates its scheme with fresh variables. An operator's row gives slots: a variable of the row,
-// shared between operands and result, or one fixed dtype; attributes are integers, numbers or a
-// dtype's name, which then is the result's dtype.
-// Example: `node f(x) -> (o) o = x * 2.0;` has the scheme 'a: float, x: 'a, o: 'a; a call with x: f64
-// instantiates 'a with f64. `add` has slots 'a, 'a -> 'a with 'a a number; in `n + 0.5`, n: i32, the
-// first operand narrows 'a to i32 and the second, a float, does not fit: E0301 at `0.5`.
+// Literals are any number (or any float), conditions are bool, annotations fix a type. A call of
+// a node instantiates its scheme with fresh variables. An operator's row gives slots: a variable
+// of the row, shared between operands and result, or one fixed dtype. Attributes are integers,
+// numbers, or the name of a dtype, which then is the dtype of the result. Example: `node f(x) ->
+// (o) o = x * 2.0;` has the scheme 'a: float, x: 'a, o: 'a; a call with x: f64 instantiates 'a
+// with f64. `add` has slots 'a, 'a -> 'a with 'a a number; in `n + 0.5`, n: i32, the first
+// operand narrows 'a to i32 and the second, a float, does not fit: E0301 at `0.5`.
 #include <algorithm>
 #include <map>
 
@@ -27,7 +28,7 @@ namespace {
 
 bool gives_bool(BinaryOp op) { return op < BinaryOp::add; }
 
-// The variables of one row, made as they are met.
+// The variables of one operator row, created at their first use.
 class RowVariables {
  public:
   TypeId operator()(TypeSolver& solver, const DTypeSlot& slot) {
@@ -50,7 +51,7 @@ class RowVariables {
   std::vector<TypeId> types_;
 };
 
-// The rules over one constant or node. What it names is done.
+// Applies the rules to one constant or node. The items that it names are done.
 class TypeChecker {
  public:
   TypeChecker(const Program& program, const Resolved& names, Typed& result, Diagnostics& diagnostics)
@@ -59,7 +60,7 @@ class TypeChecker {
   void check(ConstId c);
   void check(NodeId n);
 
-  // Wrong constants may be anything.
+  // The type of an erroneous constant: any dtype.
   static TypedConst anything() { return {{{dtypes::element}, {DType::i32}}, {0, DType::i32}}; }
 
  private:
@@ -95,7 +96,7 @@ class TypeChecker {
   TypeId operator_call(ExprId e, OperatorId op);
   TypeId apply(ExprId e, OperatorId op, const std::vector<ExprId>& operands);
   void attribute(ExprId e, const OperatorParameter& parameter, ExprId call, std::string_view of);
-  // `of`: the operator whose attribute it is, if of one.
+  // `of`: the operator whose attribute it is; empty if there is none.
   void static_integer(ExprId e, const std::string& what, ExprId call = {}, const std::string& of = {});
   std::string applied_name(ExprId e) const;
   std::string describe(TypeId t) { return messages_.describe(t); }
@@ -107,7 +108,8 @@ class TypeChecker {
   TypeMessages messages_;
   std::vector<TypeId> variables_;  // of the node, by variable index
   std::vector<std::pair<ExprId, TypeId>> visited_;
-  std::map<ExprId, ExprId> taken_for_conditions_;  // `x when x`, and the comparison that begins with it
+  // `x when x`, and the comparison that begins with it.
+  std::map<ExprId, ExprId> taken_for_conditions_;
   std::vector<std::pair<ExprId, std::vector<TypeId>>> instantiated_;
 };
 
@@ -151,7 +153,7 @@ void TypeChecker::check(NodeId n) {
   out.has_errors = messages_.any();
 }
 
-// Writes down the terms of all expressions that were visited.
+// Stores the terms of all visited expressions.
 void TypeChecker::settle(SchemeTypes& types) {
   for (const auto& [e, t] : visited_) result_.expr_types[e.index] = types.term(t);
   for (const auto& [e, instances] : instantiated_)
@@ -162,7 +164,7 @@ void TypeChecker::declare_variables(const ResolvedNode& node) {
   for (const Variable& v : node.variables) variables_.push_back(v.type ? declared(*v.type) : solver_.fresh());
 }
 
-// The dtype an annotation names, as a new variable; shapes are integers.
+// A new variable with the annotation's dtype. Extents of shapes must be integers.
 TypeId TypeChecker::declared(const ast::TypeAnnotation& type) {
   for (ExprId e : type.shape) static_integer(e, "an extent of a shape");
   if (!type.dtype.valid()) return solver_.fresh();
@@ -174,7 +176,7 @@ TypeId TypeChecker::declared(const ast::TypeAnnotation& type) {
   return solver_.fresh(bit(*dtype), {Why::annotation, type.dtype_span});
 }
 
-// `x: f64 when c`: c is a Boolean.
+// In `x: f64 when c`, c must be a Boolean.
 void TypeChecker::declared_clocks(const ResolvedNode& node, const ast::Node& item) {
   const auto check = [&](const std::optional<ast::TypeAnnotation>& type) {
     if (!type || !type->clock.valid()) return;
@@ -203,7 +205,7 @@ void TypeChecker::equation(const ResolvedNode& node, const ast::Equation& equati
     types = {expr(equation.value)};
   }
   for (std::size_t t = 0; t < targets.size() && t < types.size(); ++t) {
-    // An annotation at the target of an output stands beside the interface's.
+    // The target of an output may have an annotation besides the one of the interface.
     const auto& written = equation.targets[t].type;
     if (targets[t] == UINT32_MAX) {
       if (!written) continue;
@@ -264,12 +266,12 @@ TypeId TypeChecker::form(ExprId e, const ast::FloatLiteral&) {
   return solver_.fresh(dtypes::floating, {Why::literal, program_.span(e)});
 }
 
-// Told by resolve_names where it is no operator's text.
+// resolve_names reports a text that is no operator's argument.
 TypeId TypeChecker::form(ExprId, const ast::TextLiteral&) { return solver_.fresh(); }
 
 TypeId TypeChecker::form(ExprId e, const ast::Unary& unary) {
   const auto* op = std::get_if<OperatorRef>(&names_.references[e.index]);
-  // A negated literal is a literal, of types that are not computed with too.
+  // A negated literal is a literal, also of types that are only stored and not computed with.
   const bool literal = std::holds_alternative<ast::IntLiteral>(program_[unary.operand]) ||
                        std::holds_alternative<ast::FloatLiteral>(program_[unary.operand]);
   if (op && literal && unary.op == UnaryOp::negate) return expr(unary.operand);
@@ -280,7 +282,7 @@ TypeId TypeChecker::form(ExprId e, const ast::Unary& unary) {
 
 TypeId TypeChecker::form(ExprId e, const ast::Binary& binary) {
   if (gives_bool(binary.op)) {
-    // The outermost is met first.
+    // The outermost comparison is met first.
     const ExprId sampled = sampled_in_front(binary.left);
     if (sampled.valid() && taken_for_conditions_.emplace(sampled, e).second) {
       const TypeId t = applied(e, binary);
@@ -290,7 +292,7 @@ TypeId TypeChecker::form(ExprId e, const ast::Binary& binary) {
   return applied(e, binary);
 }
 
-// `x when c` at the very beginning of e, if no parentheses set it apart.
+// The leading `x when c` of e, if no parentheses enclose it.
 ExprId TypeChecker::sampled_in_front(ExprId e) const {
   while (e.valid()) {
     if (const auto* when = std::get_if<ast::When>(&program_[e]))
@@ -318,7 +320,7 @@ void TypeChecker::condition(ExprId e, const char* of) {
                      std::string(of) + " must be bool, but `" + short_text(program_, e) + "` is " + describe(found));
 }
 
-// The common type of two expressions that stand for one value; `what` names the construct.
+// The common type of two expressions for one value; `what` names the construct.
 TypeId TypeChecker::same(ExprId first, ExprId second, const std::string& what) {
   TypeId a = expr(first);
   TypeId b = expr(second);
@@ -391,7 +393,7 @@ TypeId TypeChecker::form(ExprId, const ast::Error&) { return solver_.fresh(); }
 
 // ---- calls -----------------------------------------------------------------------------
 
-// How the user wrote the operation: `+`, `matmul`.
+// The operation as the user wrote it: `+`, `matmul`.
 std::string TypeChecker::applied_name(ExprId e) const {
   if (const auto* u = std::get_if<ast::Unary>(&program_[e])) return std::string(symbol_text(u->op));
   if (const auto* b = std::get_if<ast::Binary>(&program_[e])) return std::string(symbol_text(b->op));
@@ -480,7 +482,7 @@ TypeId TypeChecker::operator_call(ExprId e, OperatorId op) {
       if (p.kind == ParameterKind::operand) {
         if (a.valid()) operands.push_back(a);
       } else if (p.kind == ParameterKind::text) {
-        // resolve_names has looked at it
+        // resolve_names has checked it
       } else if (p.kind != ParameterKind::dtype) {
         if (a.valid()) attribute(a, p, e, row.name);
       } else if (a.valid()) {
@@ -495,7 +497,7 @@ TypeId TypeChecker::operator_call(ExprId e, OperatorId op) {
   return fixed.valid() ? fixed : result;
 }
 
-// One row applied to operands (variadic ones expanded).
+// Applies one row to operands (variadic ones expanded).
 TypeId TypeChecker::apply(ExprId e, OperatorId op, const std::vector<ExprId>& operands) {
   const OperatorInfo& row = operators()[op];
   RowVariables variable;
@@ -539,7 +541,8 @@ void TypeChecker::attribute(ExprId e, const OperatorParameter& parameter, ExprId
   TypeId found = expr(e);
   if (!solver_.restrict(found, dtypes::number, {Why::use, program_.span(e)}))
     messages_.not_accepted(e, found, dtypes::number, who, false);
-  // A number that nothing else decides keeps its digits: it is rounded to the operands' type alone.
+  // A number whose type is otherwise open stays f64: it is rounded only once, to the operands'
+  // type.
   else if ((solver_.set(found) & ~dtypes::floating) == 0)
     solver_.set_fallback(found, DType::f64);
 }

@@ -1,4 +1,5 @@
-// Messages about dtypes: the two types, what made each of them, and the mend where there is one.
+// Messages about dtypes: both types, the places that determined them, and a fix-it if there is
+// one.
 #include "semantics/check/infer_types_messages.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace rml {
 
 namespace {
 
-// "numbers", "floats", "bool", "i32 or i64": a set in the user's words.
+// A set in the user's words: "numbers", "floats", "bool", "i32 or i64".
 std::string set_text(DTypeSet set, bool plural) {
   if (decided(set)) return std::string(name(only(set)));
   if ((set & dtypes::boolean) == 0) {
@@ -21,7 +22,7 @@ std::string set_text(DTypeSet set, bool plural) {
   return plural ? "values" : "any type";
 }
 
-// 2, -1, [3, 2]: whole numbers as they are written.
+// True for integers as they are written: 2, -1, [3, 2].
 bool is_written_integer(const Program& program, ExprId e) {
   if (const auto* list = std::get_if<ast::Array>(&program[e]))
     return std::ranges::all_of(list->elements, [&](ExprId x) { return is_written_integer(program, x); });
@@ -38,7 +39,7 @@ Diagnostic& TypeMessages::report(Code code, Span span, std::string message, std:
 
 std::string TypeMessages::describe(TypeId t) { return set_text(solver_.set(t), false); }
 
-// Says what narrowed t, unless that place is the one shown already.
+// Adds the place that narrowed t, unless the message shows it already.
 void TypeMessages::explain(Diagnostic& d, TypeId t, const std::string& subject, Span shown) {
   Reason reason = solver_.reason(t);
   if (reason.span == shown) return;
@@ -133,21 +134,22 @@ Diagnostic* TypeMessages::refuse(ExprId at, TypeId found, DTypeSet allowed, cons
   Diagnostic& d = report(Code::E0302, span, who + " needs " + set_text(allowed, true) + ", found " + describe(found),
                          "this is " + describe(found));
   explain(d, found, "`" + short_text(program_, at) + "`", span);
-  // A static value cannot be cast into place; a whole literal can be rewritten.
+  // A cast cannot be inserted around a static value, but a literal without a fraction can be
+  // rewritten.
   if (stream || std::holds_alternative<ast::FloatLiteral>(program_[at]))
     suggest_cast(d, at, found, {}, solver_.fresh(allowed), stream);
   return &d;
 }
 
-// Casting is offered for the integer when it meets a float; where only the float can be
-// changed, for that.
+// Offers a cast of the integer if it meets a float; if only the float can be changed, a cast of
+// the float.
 void TypeMessages::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b, TypeId type_b, bool stream) {
   DTypeSet sa = solver_.set(type_a), sb = solver_.set(type_b);
   auto within = [](DTypeSet set, DTypeSet kind) { return set != 0 && (set & ~kind) == 0; };
   bool a_float = within(sa, dtypes::floating), b_float = within(sb, dtypes::floating);
   bool a_integer = within(sa, dtypes::integer), b_integer = within(sb, dtypes::integer);
   if (!(a_float && b_integer) && !(a_integer && b_float)) return;
-  // Two operands at the same place are written nowhere: `diff` made them at its call.
+  // Two operands at the same place are not written in the source: `diff` made them at its call.
   if (b.valid() && program_.span(a) == program_.span(b)) {
     d.note("`diff` makes a gradient for each input whose type is not written, and integers have none");
     d.note("write the type at the node, such as `n: i32`, and it has no gradient for this input");

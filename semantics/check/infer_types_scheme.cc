@@ -1,4 +1,4 @@
-// A variable stands for a class of the solver, whichever of its members is asked for.
+// A scheme variable stands for a class of the solver, so all members of the class map to it.
 #include "semantics/check/infer_types_scheme.h"
 
 namespace rml {

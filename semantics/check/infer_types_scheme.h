@@ -1,6 +1,7 @@
-// Type schemes: what the types of an item leave open, as variables that are numbered in order of appearance.
+// Type schemes: the types that an item leaves open, as variables numbered in order of appearance.
 //
-// Example: in `node f(x) -> (o) o = x * 2.0;` x and o share a class of floats: variable 0 of the scheme.
+// Example: in `node f(x) -> (o) o = x * 2.0;` x and o share a class of floats, variable 0 of the
+// scheme.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@ class SchemeTypes {
  public:
   explicit SchemeTypes(TypeSolver& solver) : solver_(solver), index_(solver.size(), -1) {}
 
-  // Makes a variable of a type that is still open, unless it has one.
+  // Makes t a variable of the scheme if it is open and has none yet.
   void generalise(TypeId t);
-  // A variable of the scheme, or the dtype that t is or falls back to.
+  // The scheme's variable for t, or the dtype that t has or defaults to.
   TypeTerm term(TypeId t);
   const TypeScheme& scheme() const { return scheme_; }
 

@@ -1,10 +1,10 @@
 // Dtype unification: variables that range over sets of dtypes.
 //
-// A variable is a class of a union-find forest with the set of dtypes it may still become;
-// unifying two classes intersects their sets, a class of one dtype is decided. Each class
-// remembers the place that made its set as narrow as it is, for messages. Amortised cost
-// per operation is near constant (path halving, union by size).
-// Example: unify({i32, f32, …}, {f32}) is {f32}, because of the second's place.
+// A variable is a class of a union-find forest, with the set of dtypes that it may still become.
+// Unifying two classes intersects their sets; a class with one dtype is decided. For messages,
+// each class stores the place that narrowed its set. The amortised cost per operation is near
+// constant (path halving, union by size). Example: unify({i32, f32, …}, {f32}) is {f32}, because
+// of the second place.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace rml {
 
 using TypeId = Id<struct TypeVariableTag>;
 
-// Why a set is narrow.
+// The reason why a set is narrow.
 enum class Why : std::uint8_t { unknown, annotation, literal, use, condition, call, constant };
 
 struct Reason {
@@ -48,7 +48,7 @@ class TypeSolver {
   }
 
   DTypeSet set(TypeId t) { return classes_[find(t).index].set; }
-  // What t becomes when nothing decides.
+  // The dtype of t if nothing decides it.
   DType fallback(TypeId t) {
     const Class& c = classes_[find(t).index];
     if (c.has_fallback && (c.set & bit(c.fallback))) return c.fallback;
@@ -63,7 +63,7 @@ class TypeSolver {
   }
   Reason reason(TypeId t) { return classes_[find(t).index].reason; }
 
-  // Makes a and b one class; false, and nothing changed, when no dtype fits both.
+  // Merges a and b into one class. False, without a change, if no dtype fits both.
   bool unify(TypeId a, TypeId b) {
     a = find(a);
     b = find(b);
@@ -81,7 +81,7 @@ class TypeSolver {
     return true;
   }
 
-  // Narrows t's set to what is allowed; false, and nothing changed, when nothing is left.
+  // Narrows t's set to the allowed dtypes. False, without a change, if none is left.
   bool restrict(TypeId t, DTypeSet allowed, Reason reason) {
     Class& c = classes_[find(t).index];
     auto both = static_cast<DTypeSet>(c.set & allowed);

@@ -1,16 +1,19 @@
-// resolve_names: what every name of a program refers to (docs/language.md, "Programs and streams").
+// resolve_names: finds the referent of every name of a program (docs/language.md, "Programs and
+// streams").
 //
-// Before: a Program as written, possibly with ast::Error inside. After: each Name and Call
-// has a Reference, each call its arguments in the callee's order, each node its variables,
-// and nodes and constants are ordered so that callees and used constants come first.
-// Method: one table of names per module (resolve_names_modules.h), one walk over each item's
-// expressions (resolve_names_walk.h knows what names mean there, resolve_names_call.h what a call
-// calls), then the orders (resolve_names_order.h). What a walk finds wrong marks its item, so that
-// later passes leave it alone.
-// Variables hide constants; a node hides an operator of its name; an undeclared name
-// `inf` or `nan` is that number, and its Name becomes a FloatLiteral.
-// Example: in `node f(x) -> (o) o = k * x; k = 2.0;` the variables are x, o, k in this order
-// and the Names of the first equation refer to variables 2 and 0.
+// Before: a Program as written, possibly with ast::Error inside. After: each Name and Call has a
+// Reference, each call has its arguments in the callee's order, and each node has its variables.
+// Nodes and constants are ordered so that callees and used constants come first.
+//
+// Method: one table of names per module (resolve_names_modules.h); one walk over each item's
+// expressions (resolve_names_walk.h resolves names, resolve_names_call.h resolves calls); then
+// the orders (resolve_names_order.h). A walk that finds an error marks its item, so that later
+// passes skip it.
+//
+// Variables hide constants; a node hides an operator of its name. An undeclared name `inf` or
+// `nan` is that number, and its Name becomes a FloatLiteral. Example: in `node f(x) -> (o) o = k
+// * x; k = 2.0;` the variables are x, o, k in this order, and the Names of the first equation
+// refer to variables 2 and 0.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -81,7 +84,8 @@ bool inside(Span inner, Span outer) {
   return inner.file == outer.file && inner.begin >= outer.begin && inner.begin <= outer.end;
 }
 
-// A node may have no equations because the text where they stood could not be read.
+// The text from a node to the next item. If it has syntax errors, the node may lack equations
+// that could not be read.
 Span to_next_item(const Program& program, const ast::Node& node) {
   Span text = node.span;
   text.end = UINT32_MAX;
@@ -94,14 +98,14 @@ Span to_next_item(const Program& program, const ast::Node& node) {
   return text;
 }
 
-// The walk over one item.
+// Walks over one item.
 class NameResolver {
  public:
   NameResolver(Program& program, NameWalk& walk, Resolved& result) : program_(program), walk_(walk), result_(result) {}
 
-  // `uses`: becomes the constants that its value names.
+  // Sets `uses` to the constants that the value names.
   void constant(const ast::Const& item, std::vector<ConstId>& uses);
-  // `calls`: becomes what it calls, and what it has differentiated.
+  // Sets `calls` to the nodes that it calls or differentiates.
   void node(NodeId n, std::vector<CallSite>& calls);
 
  private:
@@ -142,11 +146,11 @@ class NameResolver {
   void dtype_argument(ExprId e);
   void text_argument(ExprId e);
 
-  Program& program_;  // only literals that are written as names are changed
+  Program& program_;  // not const: names such as `inf` become literals
   NameWalk& walk_;
   Resolved& result_;
   NodeId id_;
-  const ast::Node* node_ = nullptr;  // or a constant
+  const ast::Node* node_ = nullptr;  // null in a constant
   std::vector<CallSite>* calls_ = nullptr;
   std::vector<ConstId>* uses_ = nullptr;
   std::unordered_set<std::uint32_t> met_;  // callees
@@ -203,8 +207,8 @@ void NameResolver::declare_interface() {
     declare(node_->outputs[i], Variable::output, static_cast<std::uint32_t>(i));
 }
 
-// Locals are what equations define beyond the outputs. An output's own annotation may stand
-// in the interface or, in its equation, at the target; the interface's is kept.
+// Declares as locals the targets of equations that are no outputs. The annotation of an output
+// may be in the interface or at the target; that of the interface has precedence.
 void NameResolver::declare_targets() {
   for (std::uint32_t q = 0; q < node_->equations.size(); ++q) {
     const ast::Equation& equation = node_->equations[q];
@@ -282,7 +286,7 @@ void NameResolver::annotation(const ast::TypeAnnotation& type) {
 }
 
 void NameResolver::equation(const ast::Equation& equation) {
-  // Annotations at targets whose variable keeps another one still have to make sense.
+  // An annotation at a target must be valid even if the variable keeps another one.
   for (const ast::Target& target : equation.targets) {
     if (!target.type || !target.name.valid()) continue;
     const Variable& v = walk_.variables()[*walk_.variable(target.name)];
@@ -311,7 +315,8 @@ void NameResolver::not_in_constant(ExprId e, const char* what) {
                  "changes from cycle to cycle");
 }
 
-// No constant is, and the node is one that lives in time.
+// For constructs with memory or effects: an error in a constant; marks a node as one that lives
+// in time.
 void NameResolver::live_in_time(ExprId e, const char* what) {
   not_in_constant(e, what);
   if (!is_constant()) result_.nodes[id_.index].lives_in_time = true;
@@ -325,7 +330,7 @@ void NameResolver::form(ExprId e, const ast::Name& name) {
   }
   if (lookup_value(name.symbol, e)) return;
   if (const auto number = number_named(walk_.text(name.symbol)))
-    program_.exprs[e.index] = ast::FloatLiteral{*number};  // `name` is gone
+    program_.exprs[e.index] = ast::FloatLiteral{*number};  // this ends the lifetime of `name`
   else
     walk_.unknown_value(name.symbol, program_.span(e));
 }
@@ -380,8 +385,8 @@ void NameResolver::form(ExprId e, const ast::Array& array) {
   for (ExprId element : array.elements) expr(element);
 }
 
-// A plain item removes an axis (`index`), a range keeps it (`slice`); where both occur the
-// reference says `index` and instantiation slices first.
+// A plain item removes an axis (`index`), a range keeps it (`slice`). If both occur, the
+// reference is `index`, and instantiation slices first.
 void NameResolver::form(ExprId e, const ast::Index& index) {
   bool plain = std::any_of(index.items.begin(), index.items.end(), [](const auto& i) { return !i.is_range; });
   result_.references[e.index] = OperatorRef{operators().require(plain ? "index" : "slice")};
@@ -419,8 +424,8 @@ void NameResolver::refer_to(ConstId constant, ExprId e) {
 
 // ---- calls -----------------------------------------------------------------------------
 
-// `targets` values are wanted of the call: the left-hand side's count, or 1 inside an
-// expression.
+// `targets`: the number of values expected of the call: the number of targets on the left-hand
+// side, or 1 inside an expression.
 void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
   if (const NodeId of = differentiated(call, walk_); of.valid() || call.diff) {
     diff_call(e, call, of);

@@ -1,4 +1,5 @@
-// Messages show the callee's interface as it would be written.
+// Finds callees and matches arguments. Messages show the callee's interface as it would be
+// written.
 #include "semantics/check/resolve_names_call.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ std::string count(std::size_t n, const char* noun) {
   return (n == 0 ? std::string("no") : std::to_string(n)) + " " + noun + (n == 1 ? "" : "s");
 }
 
-// One parameter of a callee, as argument matching sees it.
+// One parameter of a callee, for the matching of arguments.
 struct CalleeParameter {
   std::string name;
   bool required = true;
@@ -48,7 +49,7 @@ std::vector<CalleeParameter> parameters(const Program& program, const Reference&
   return list;
 }
 
-// The callee's interface, as messages show it: `f(x, y) -> (o)`, `concat(x…, axis=0)`.
+// The callee's interface for messages: `f(x, y) -> (o)`, `concat(x…, axis=0)`.
 std::string callee_text(const Program& program, const Reference& callee, const ast::Call& call) {
   std::string out = program.text(call.callee.back()) + "(";
   const char* separator = "";
@@ -130,7 +131,7 @@ Reference qualified_callee(const ast::Call& call, NameWalk& walk) {
   return {};
 }
 
-// The parameter of this name, where nothing is in its place.
+// The position of the parameter with this name, if it has no argument yet.
 std::optional<std::size_t> named_place(const ast::Argument& argument, const std::vector<CalleeParameter>& parameters,
                                        const std::vector<OrderedArguments>& places, const std::string& signature,
                                        NameWalk& walk) {
@@ -311,7 +312,7 @@ std::shared_ptr<const Tensor> loaded(ExprId e, const ast::Call& call, const Orde
   for (ExprId a : arguments)
     if (const auto* t = a.valid() ? std::get_if<ast::TextLiteral>(&walk.program()[a]) : nullptr)
       texts.push_back(t->value);
-  if (texts.size() != 2) return nullptr;  // told already
+  if (texts.size() != 2) return nullptr;  // already reported
   if (walk.program().files == nullptr) {
     walk.report(Code::E0806, call.callee_span, "files cannot be loaded here", "no folder to look in");
     return nullptr;

@@ -1,4 +1,4 @@
-// See resolve_names_deal.h.
+// The first dealt input determines the Boolean and the count; the others are compared with it.
 #include "semantics/check/resolve_names_deal.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Own items first, for all modules: what an import brings must not depend on the order.
+// Enters the own items of all modules first, so that the result of an import does not depend on
+// the order of modules.
 #include "semantics/check/resolve_names_modules.h"
 
 #include <algorithm>
@@ -39,8 +40,8 @@ void declare_items(const Program& program, ModuleId m, ModuleScope& scope, Diagn
   }
 }
 
-// Enters the items of a file imported by path; the importing module's own items hide them,
-// two imports that bring different items of one name are an error.
+// Enters the items of a file imported by path. The importing module's own items hide them. If two
+// imports bring different items of one name, that is an error.
 void import_items(const Program& program, ModuleId m, const ast::Import& import, ModuleScope& scope,
                   Diagnostics& diagnostics) {
   const ast::Module& from = program.modules[import.module.index];

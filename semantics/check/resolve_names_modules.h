@@ -1,7 +1,8 @@
-// What can be named in each module.
+// The names in scope of each module.
 //
-// A module sees its own items, those of the files it imports by path, and the prelude's
-// (modules[1]); the nearer ones hide the farther. `import nn as n` gives the qualifier `n`.
+// A module sees its own items, those of the files that it imports by path, and those of the
+// prelude (modules[1]). Nearer items hide farther ones. `import nn as n` defines the qualifier
+// `n`.
 #pragma once
 
 #include <optional>
@@ -22,7 +23,7 @@ struct ModuleScope {
   std::optional<ModuleId> qualified(Symbol qualifier) const;
 };
 
-// By module. Names that stand for two things are reported, and mean the first.
+// By module. A name with two meanings is reported, and gets the first.
 std::vector<ModuleScope> module_scopes(const Program& program, Diagnostics& diagnostics);
 
 }  // namespace rml

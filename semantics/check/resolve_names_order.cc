@@ -1,4 +1,4 @@
-// One walk serves both graphs: what differs is what a ring is called.
+// One topological sort serves both graphs; they differ in the message for a cycle.
 #include "semantics/check/resolve_names_order.h"
 
 #include <algorithm>
@@ -7,15 +7,16 @@ namespace rml {
 
 namespace {
 
-// The vertices 0, 1, … with all that they need before them. `needs(v)` lists what v needs; `ring` is called with each
-// path that leads back to its beginning: pairs of a vertex, and which of its needs comes next.
+// The vertices 0, 1, …, each after the vertices that it needs. `needs(v)` lists the needs of v.
+// `ring` is called for each cycle, with its path: pairs of a vertex and the index of its need
+// that continues the path.
 template <class Needs, class Ring>
 std::vector<std::size_t> needs_first(std::size_t count, const Needs& needs, const Ring& ring) {
   enum class Mark : std::uint8_t { unseen, open, done };
   std::vector<Mark> marks(count, Mark::unseen);
   std::vector<std::size_t> order;
   using Path = std::vector<std::pair<std::size_t, std::size_t>>;
-  Path stack;  // a vertex, and how many of its needs were looked at
+  Path stack;  // a vertex, and the number of its needs already visited
   const auto open = [&](std::size_t v) {
     marks[v] = Mark::open;
     stack.emplace_back(v, 0);

@@ -1,4 +1,4 @@
-// Variables are found by name, and remembered by position.
+// Names map to positions; each variable is identified by its position.
 #include "semantics/check/resolve_names_walk.h"
 
 #include <algorithm>

@@ -1,7 +1,9 @@
-// Where a walk over a node's body or a constant's value is: what names mean there, and what was found wrong.
+// The state of a walk over a node's body or a constant's value: the meaning of names, and the
+// errors found.
 //
-// Variables hide constants. What is wrong is reported once per name and walk. A text with syntax errors is silent on
-// what is missing, and so is one whose names may be in a file that could not be imported.
+// Variables hide constants. Each error is reported once per name and walk. Missing names are not
+// reported if the text has syntax errors, or if a file that may define them could not be
+// imported.
 #pragma once
 
 #include <optional>
@@ -17,7 +19,8 @@ namespace rml {
 
 class NameWalk {
  public:
-  // `suggestions`: how many searches for what was meant are left to all walks; each looks at everything in scope.
+  // `suggestions`: the number of searches for similar names that all walks together may still
+  // make; each search visits everything in scope.
   NameWalk(const Program& program, const ModuleScope& scope, ModuleId module, Diagnostics& diagnostics,
            int& suggestions)
       : program_(program), scope_(scope), module_(module), diagnostics_(diagnostics), suggestions_left_(suggestions) {}
@@ -28,9 +31,9 @@ class NameWalk {
 
   // ---- variables ----
 
-  // The first of this name, and whether that is the one given.
+  // The first variable of this name, and whether that is the given one.
   std::pair<Variable&, bool> declare(const Variable& variable);
-  // A second one of a name that is declared: positions in an interface count it.
+  // Adds a second variable with a declared name, because positions in an interface count it.
   void declare_again(const Variable& variable) { variables_.push_back(variable); }
   const std::vector<Variable>& variables() const { return variables_; }
   std::optional<std::uint32_t> variable(Symbol name) const;
@@ -42,16 +45,18 @@ class NameWalk {
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
   void fail() { failed_ = true; }
   bool failed() const { return failed_; }
-  // The text has syntax errors.
+  // Marks the text as one with syntax errors.
   void break_off() { failed_ = broken_ = true; }
   bool broken() const { return broken_; }
-  // A name behind this qualifier (none: unqualified) may be in a file whose import failed.
+  // True if a name with this qualifier (or an unqualified one) may be in a file whose import
+  // failed.
   bool lost_with_import(Symbol qualifier) const;
   void unknown_value(Symbol name, Span span);
-  // What `m.k` means: a constant of a module; nothing, and an error, if there is none.
+  // The constant that `m.k` names. Reports an error and returns nothing if there is none.
   std::optional<ConstId> qualified_constant(const ast::Name& constant, Span span);
   void unknown_callee(const std::string& name, Span span);
-  // Whether `path` is `filters.audio.shelf`, where `import filters.audio;` made its name `audio.shelf`: an error.
+  // True, with an error, if `path` is `filters.audio.shelf` although `import filters.audio;` made
+  // its name `audio.shelf`.
   bool is_import_in_full(const std::string& path, Span span);
 
  private:
@@ -65,8 +70,8 @@ class NameWalk {
   int& suggestions_left_;
   std::vector<Variable> variables_;
   std::unordered_map<std::uint32_t, std::uint32_t> by_name_;  // Symbol to variable
-  std::vector<bool> used_;                                    // by variable; those behind are not
-  std::unordered_set<std::uint32_t> reported_;                // unknown names already told
+  std::vector<bool> used_;                                    // by variable; those beyond the end are unused
+  std::unordered_set<std::uint32_t> reported_;                // unknown names already reported
   bool failed_ = false, broken_ = false;
 };
 

@@ -1,9 +1,9 @@
 // signature: a node's interface with its inferred types and clocks.
 //
-// For people and for golden tests: `node f(x: 'a, c: bool, y: 'a when c) -> (o: 'a)` and,
-// where a type variable is not free, `where 'a: float`. Shapes are shown as written. Clock
-// variables other than the first output's are shown as `at 'k2`: what the output runs at is
-// the node's own clock. Example: nested sampling is outermost first, `y: f32 when c when not d`.
+// For users and golden tests: `node f(x: 'a, c: bool, y: 'a when c) -> (o: 'a)`, followed by
+// `where 'a: float` if a type variable is restricted. Shapes are shown as written. The first
+// output's clock variable is the node's own clock and is not shown; other clock variables are
+// shown as `at 'k2`. Nested samplings are printed outermost first: `y: f32 when c when not d`.
 #include "semantics/check/checked.h"
 #include "semantics/check/signature_text.h"
 
@@ -25,7 +25,8 @@ std::string constraint(DTypeSet set) {
   return {};
 }
 
-// The clock variable that is not shown: that of the first output, or else the first input.
+// The clock variable that is not shown: that of the first output, or else that of the first
+// input.
 std::uint32_t own_clock(const Checked& checked, NodeId n) {
   const ClockedNode& clocked = checked.clocks.nodes[n.index];
   const ast::Node& node = checked.program->nodes[n.index];

@@ -1,10 +1,9 @@
-// Printing expressions back (see signature_text.h).
+// Prints expressions back to text.
 //
-// Method: each form has a binding strength (grammar/Rml.g4); an operand is put in
-// parentheses when it binds more loosely than its place requires. Printing stops once the
-// text is longer than wanted, so that messages about huge expressions stay cheap.
-// Example: Binary(mul, a, Binary(add, b, c)) needs strength 8 of its right operand, and the
-// sum has 6: `a * (b + c)`.
+// Each form has a binding strength (grammar/Rml.g4). An operand gets parentheses if it binds more
+// loosely than its position requires. Printing stops once the text exceeds the limit, so that
+// messages about huge expressions remain cheap. Example: Binary(mul, a, Binary(add, b, c))
+// requires strength 8 of its right operand, and the sum has 6: `a * (b + c)`.
 #include "semantics/check/signature_text.h"
 
 #include <charconv>
@@ -152,7 +151,8 @@ class ExpressionPrinter {
     out_ += "]";
   }
   void form(const ast::Call& c) {
-    const bool of_diff = c.target.valid() && program_[c.target].derived_from.valid();  // as it was written
+    // The source had `diff`.
+    const bool of_diff = c.target.valid() && program_[c.target].derived_from.valid();
     if (c.diff || of_diff) out_ += "diff ";
     if (c.iteration) out_ += iterator_text(*c.iteration);
     for (std::size_t i = 0; i < c.callee.size(); ++i) {

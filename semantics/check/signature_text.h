@@ -1,8 +1,8 @@
 // Source text of expressions, rebuilt from the tree for messages, fix-its and signatures.
 //
-// Analyses know the tree but not the files; where a message names an operand it prints it
-// anew, with parentheses only where the grammar needs them. Example: the tree of
-// `do*2.0*(i when bp)` prints as `do * 2.0 * i when bp`.
+// Analyses have the tree but not the files, so a message prints an operand anew, with parentheses
+// only where the grammar needs them. Example: the tree of `do*2.0*(i when bp)` prints as `do *
+// 2.0 * i when bp`.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace rml {
 
-// The whole expression.
+// The complete expression.
 std::string expression_text(const Program& program, ExprId e);
 // The same, cut with an ellipsis after `limit` bytes; for messages.
 std::string short_text(const Program& program, ExprId e, std::size_t limit = 40);
-// The same in parentheses unless it is an atom: what may follow `merge` or `post`.
+// The same, in parentheses unless it is an atom, as after `merge` or `post`.
 std::string atom_text(const Program& program, ExprId e);
-// The same in parentheses where it could not stand before `when`.
+// The same, in parentheses if `when` could not follow it otherwise.
 std::string sampled_text(const Program& program, ExprId e);
 std::string_view symbol_text(UnaryOp op);   // "-", "not"
 std::string_view symbol_text(BinaryOp op);  // "+", "and"
-// "f32[4, n] when not c"
+// An annotation such as "f32[4, n] when not c".
 std::string annotation_text(const Program& program, const ast::TypeAnnotation& type);
 
 }  // namespace rml

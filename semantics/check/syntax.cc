@@ -1,4 +1,4 @@
-// Writing and walking syntax (see check/syntax.h).
+// Construction and traversal of syntax trees.
 #include "semantics/check/syntax.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace rml {
 
 namespace {
 
-// Calls f on each part of e, a reference to its id.
+// Calls f on the id of each direct subexpression of e, by reference.
 template <class Expr, class F>
 void visit_children(Expr& e, F&& f) {
   std::visit(

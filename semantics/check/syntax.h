@@ -1,4 +1,4 @@
-// Writing syntax, and walking it: what differentiation needs of both.
+// Construction and traversal of syntax trees, for passes such as differentiation.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace rml {
 
-// Makes expressions in a program; all have the span of what they are derived from.
+// Makes expressions in a program. All get the span of the code that they are derived from.
 class SyntaxWriter {
  public:
   explicit SyntaxWriter(Program& program) : program_(program) {}
@@ -27,20 +27,20 @@ class SyntaxWriter {
   ExprId merge(Symbol c, ExprId x, ExprId y) { return add(ast::Merge{name(c), x, y}); }
   ExprId choose(Symbol c, ExprId x, ExprId y) { return add(ast::If{name(c), x, y}); }
   ExprId binary(BinaryOp op, ExprId a, ExprId b) { return add(ast::Binary{op, a, b}); }
-  // A call of an operator, `param` or `stop_gradient`, whatever nodes of that name are in scope.
+  // A call of an operator, `param` or `stop_gradient`, even if a node of that name is in scope.
   ExprId call(const std::string& op, const std::vector<ExprId>& arguments);
-  ExprId copy(ExprId e);  // the whole tree, anew
+  ExprId copy(ExprId e);  // a deep copy
   ast::Target target(Symbol s) const { return {s, span, std::nullopt}; }
 
  protected:
   Program& program_;
 };
 
-// Names for new variables of a node: none that it has, or means something by.
+// New names for variables of a node: different from all names that it uses.
 class FreshNames {
  public:
   FreshNames(Program& program, const ast::Node& node);
-  Symbol operator()(std::string base);  // by value: texts of names move while new ones are made
+  Symbol operator()(std::string base);  // by value, because new names move the texts of old ones
   bool has_made(Symbol s) const { return made_.contains(s); }
 
  private:
@@ -48,7 +48,7 @@ class FreshNames {
   std::set<Symbol> taken_, made_;
 };
 
-// A node made from another one, whose names it keeps: it is written equation by equation.
+// Writes a node equation by equation, based on another node whose names it keeps.
 class NodeWriter : public SyntaxWriter {
  public:
   NodeWriter(Program& program, NodeId of, const std::string& name);
@@ -61,11 +61,12 @@ class NodeWriter : public SyntaxWriter {
     node_.equations.push_back({std::move(targets), value, span});
   }
   void equation(Symbol left, ExprId right) { equation({target(left)}, right); }
-  // A call of the very node, whatever nodes of that name are in scope.
+  // A call of exactly this node, even if another node of that name is in scope.
   ExprId call_node(NodeId node, const std::vector<ExprId>& arguments);
-  // The same, where the node that is written stands for the called one: parameters in it have the same paths.
+  // The same, if the written node stands for the called one: parameters in it have the same
+  // paths.
   ExprId call_as_itself(NodeId node, const std::vector<ExprId>& arguments);
-  // The node as it has been written.
+  // The finished node.
   ast::Node take() { return std::move(node_); }
 
  protected:
@@ -75,9 +76,9 @@ class NodeWriter : public SyntaxWriter {
   FreshNames fresh_;
 };
 
-// The expressions directly inside e.
+// Calls f on the direct subexpressions of e.
 void for_each_child(const ast::Expr& e, const std::function<void(ExprId)>& f);
-// A copy whose direct parts are f of the original ones.
+// A copy whose direct subexpressions are replaced by f of the original ones.
 ast::Expr map_children(const ast::Expr& e, const std::function<ExprId(ExprId)>& f);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// See write_collectives.h.
+// A table of the collectives, and the rewriting of their calls.
 #include "semantics/check/write_collectives.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace rml {
 
 namespace {
 
-// What is written in a node with dealt inputs: how many arguments it has there, and whether the node of the library is
-// told of the step before them.
+// A collective: its number of arguments in a node with dealt inputs, and whether the library's
+// node takes the step (its count and end) before them.
 struct Form {
   std::string_view name;
   std::size_t arguments;
@@ -54,7 +54,7 @@ NodeId step_node(const Program& program, std::string_view name) {
 
 namespace {
 
-// A call as it is written: by position, of nothing that the program declares.
+// True for a short call with positional arguments, if the program declares no node of that name.
 bool is_written(const Program& program, const ast::Call& call, const ModuleScope& scope) {
   if (call.callee.size() != 1 || call.target.valid() || call.builtin || call.diff || call.iteration) return false;
   const Form* const form = form_of(program.text(call.callee[0]));
