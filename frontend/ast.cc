@@ -1,6 +1,7 @@
-// Interned names: each distinct text is kept once and named by a 4-byte Symbol.
+// Interns names: each distinct text is stored once and named by a 4-byte Symbol.
 //
-// Symbols are given in the order of first meeting, so a program's are reproducible.
+// Symbols are numbered in the order in which the names first occur, so a program always gets the
+// same symbols.
 #include "frontend/ast.h"
 
 namespace rml {

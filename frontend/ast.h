@@ -1,9 +1,9 @@
-// The abstract syntax of R(ML)2, as written (docs/language.md).
+// The abstract syntax tree of R(ML)², as the user wrote it (docs/language.md).
 //
-// One Program holds every file reached by imports. Expressions live in one arena and are
-// named by ExprId, so passes keep their results in vectors indexed by it and deep trees
-// cost no recursion to destroy. Nothing is desugared here: the formatter and the
-// diagnostics see what the user wrote.
+// One Program contains every file that is reached by imports. Expressions are stored in one arena
+// and named by ExprId, so a pass keeps its results in vectors with that index, and deep trees are
+// destroyed without recursion. Nothing is desugared: the formatter and the diagnostics see the
+// original constructs.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace rml {
 
-// A 4-byte index with a type of its own.
+// A 4-byte index with its own type.
 template <class Tag>
 struct Id {
   std::uint32_t index = UINT32_MAX;
@@ -50,22 +50,25 @@ enum class BinaryOp : std::uint8_t { logical_or, logical_and, eq, ne, lt, le, gt
 
 namespace ast {
 
+// A variable, a constant, or (as an argument) a dtype.
 struct Name {
   Symbol symbol;
-  Symbol qualifier = {};  // valid: what a module is imported as, whose constant it is
-};  // a variable, constant or (as an argument) a dtype
+  Symbol qualifier = {};  // valid: the alias of the imported module that defines the constant
+};
 struct BoolLiteral {
   bool value;
 };
+// The parser rejects larger literals.
 struct IntLiteral {
   std::uint64_t value;
-};  // larger ones are rejected by the parser
+};
 struct FloatLiteral {
   double value;
 };
+// A text argument of an operator.
 struct TextLiteral {
   std::string value;
-};  // an argument for an operator's text
+};
 struct Unary {
   UnaryOp op;
   ExprId operand;
@@ -96,49 +99,53 @@ struct Array {
 };
 struct IndexItem {
   bool is_range = false;
-  ExprId at;                  // not a range
-  ExprId lower, upper, step;  // a range; invalid where left out
+  ExprId at;                  // index; invalid for a range
+  ExprId lower, upper, step;  // range; invalid where omitted
   Span span;
 };
 struct Index {
   ExprId operand;
   std::vector<IndexItem> items;
 };
+// Positional if `name` is invalid.
 struct Argument {
   Symbol name;
   Span name_span;
   ExprId value;
-};  // name invalid: positional
-// `diff f(…)` and `diff[adam(0.1)] f(…)`
+};
+// `diff f(…)` or `diff[adam(0.1)] f(…)`.
 struct Diff {
-  std::vector<Symbol> optimizer;  // a.b.c; empty: none
+  std::vector<Symbol> optimizer;  // the path a.b.c; empty: none
   std::vector<ExprId> optimizer_arguments;
   Span span;
 };
-// `scan f(states…; sequences…; fixed…)`; `fold` likewise, without results that are stacked;
-// `map f(sequences…; fixed…)`: f is called for each element of the sequences along their first axis.
+// `scan f(states…; sequences…; fixed…)`, or `fold` without stacked results, or `map f(sequences…;
+// fixed…)`. The node f is called for each element of the sequences along their first axis.
 struct Iteration {
   enum Kind : std::uint8_t { map, fold, scan } kind = scan;
   bool reverse = false;                     // from the last element to the first
-  std::uint32_t states = 0, sequences = 0;  // the first arguments; the others are fixed
+  std::uint32_t states = 0, sequences = 0;  // numbers of leading arguments; the rest are fixed
   Span span;
 };
 inline const char* iterator_name(Iteration::Kind kind) {
   return kind == Iteration::map ? "map" : kind == Iteration::fold ? "fold" : "scan";
 }
 struct Call {
-  std::vector<Symbol> callee;  // a.b.c
+  std::vector<Symbol> callee;  // the path a.b.c
   Span callee_span;
   std::vector<Argument> arguments;
   std::optional<Diff> diff;
   std::optional<Iteration> iteration;
-  // Of calls that differentiation wrote: the very node, or the operator whatever the scope's nodes are.
+  // Set in calls that differentiation wrote. `target` is the called node. `builtin` means that
+  // the operator is called even if a node in scope has its name.
   NodeId target;
   bool builtin = false;
-  // And of those it copied: what the instance, parameter or random draw is known by (call_identities.h).
+  // Set in calls that differentiation copied: the identity of the instance, parameter or random
+  // draw (call_identities.h).
   Symbol identity;
 };
-// What error recovery leaves behind; later passes give it any type and stay silent.
+// Replaces syntax that could not be parsed. Later passes give it any type and report nothing
+// about it.
 struct Error {};
 
 using Expr = std::variant<Name, BoolLiteral, IntLiteral, FloatLiteral, TextLiteral, Unary, Binary, If, Fby, Post, When,
@@ -149,28 +156,31 @@ struct TypeAnnotation {
   Span dtype_span;
   bool has_shape = false;
   std::vector<ExprId> shape;
-  Symbol clock;  // invalid: none given
+  Symbol clock;  // invalid: no clock is written
   bool clock_positive = true;
   Span clock_span;
   Span span;
 };
 
-// `dealt end by 8`: rows are dealt in micro-batches, each of which ends where `end` holds; so many are a step.
+// `dealt end by 8`: rows are dealt in micro-batches, and a micro-batch ends where `end` is true.
+// `count` micro-batches make a step.
 struct Deal {
   Symbol end;
   Span end_span;
-  ExprId count;  // a number or the name of a constant; invalid: left out, one
+  ExprId count;  // a number or the name of a constant; invalid: omitted, one
   Span span;
 };
 
-struct Parameter {  // of an interface: input or output
+// An input or output of a node.
+struct Parameter {
   Symbol name;
-  Span span;  // of the name
+  Span span;  // the name
   std::optional<TypeAnnotation> type;
-  std::optional<Deal> deal = {};  // of an input
+  std::optional<Deal> deal = {};  // for inputs only
 };
 
-struct Target {  // left-hand side; name invalid: `_`
+// A variable on the left-hand side of an equation; `_` if `name` is invalid.
+struct Target {
   Symbol name;
   Span span;
   std::optional<TypeAnnotation> type;
@@ -195,9 +205,10 @@ struct Node {
   std::vector<Parameter> inputs, outputs;
   std::vector<Equation> equations;
   std::vector<Assert> asserts;
-  NodeId derived_from;  // valid: made by differentiation of that node, and in no scope
+  NodeId derived_from;  // valid: differentiation made this node from that one, and it is in no scope
   bool external() const { return equations.empty() && asserts.empty() && !outputs.empty(); }
-  // What its dealt inputs say, the same of all; null: it has none.
+  // Returns the deal of the dealt inputs, which is the same for all of them; null if there is
+  // none.
   const Deal* deal() const {
     for (const Parameter& p : inputs)
       if (p.deal) return &*p.deal;
@@ -215,18 +226,18 @@ struct Const {
 };
 
 struct Import {
-  bool is_path = false;  // import "file.rml";   names enter unqualified
-  std::string target;    // import nn as n;      names are n.dense;   import filters.audio;   they are audio.shelf
+  bool is_path = false;  // import "file.rml": names are imported unqualified
+  std::string target;    // `import nn as n` gives names like n.dense, `import filters.audio` gives audio.shelf
   Symbol alias;          // the qualifier; invalid for a path import
   Span span, target_span;
-  ModuleId module;  // the module it resolved to; invalid if it failed
+  ModuleId module;  // the module that is imported; invalid if it could not be loaded
 };
 
 struct Module {
   std::uint32_t file = 0;
-  bool of_library = false;  // the standard one: what fails in it is the call's fault
+  bool of_library = false;  // of the standard library: an error inside is reported at the call
   std::vector<Import> imports;
-  std::vector<NodeId> nodes;  // in order of the text
+  std::vector<NodeId> nodes;  // in the order of the text
   std::vector<ConstId> consts;
 };
 
@@ -237,16 +248,16 @@ struct TensorFiles;
 struct Program {
   Interner names;
   std::vector<ast::Expr> exprs;      // indexed by ExprId
-  std::vector<Span> expr_spans;      // likewise
+  std::vector<Span> expr_spans;      // indexed by ExprId
   std::vector<ast::Node> nodes;      // indexed by NodeId
   std::vector<ast::Const> consts;    // indexed by ConstId
   std::vector<ast::Module> modules;  // modules[0] is the file named on the command line,
                                      // modules[1] the prelude; both always exist
 
-  ModuleId steps;  // of the library, where a node has dealt inputs
+  ModuleId steps;  // library module `steps`; valid if a node has dealt inputs
 
-  std::size_t written = SIZE_MAX;      // expressions from here on were made by differentiation
-  std::shared_ptr<TensorFiles> files;  // of load(…); null: it has none
+  std::size_t written = SIZE_MAX;      // expressions from this index on were made by differentiation
+  std::shared_ptr<TensorFiles> files;  // files for load(…); null: none
 
   const ast::Expr& operator[](ExprId e) const { return exprs[e.index]; }
   Span span(ExprId e) const { return expr_spans[e.index]; }

@@ -1,8 +1,8 @@
-// A thread whose stack holds recursion max_nesting deep.
+// Runs a function on a thread whose stack is deep enough for max_nesting levels of recursion.
 //
-// The stack is address space, of which only what is touched becomes memory. Where so much
-// cannot be had (a limit on address space), half of it is tried, and so on. What is thrown
-// there, for want of memory say, is thrown on to the caller.
+// The stack reserves address space; only the pages that are touched use memory. If a limit on
+// address space prevents the reservation, half the size is tried, and so on. Exceptions, for
+// example from lack of memory, are rethrown in the caller.
 #include <pthread.h>
 
 #include <exception>

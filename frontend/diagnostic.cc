@@ -1,7 +1,7 @@
-// The collector of diagnostics, the code table, and "did you mean".
+// The collector of diagnostics, the table of codes, and suggestions for misspelled names.
 //
-// Names are compared by Damerau-Levenshtein distance (a transposition counts one), the
-// threshold growing with the length of the name.
+// Names are compared by Damerau-Levenshtein distance, in which a transposition counts as one
+// edit. The permitted distance grows with the length of the name.
 #include "frontend/diagnostic.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ constexpr Row rows[] = {
 
 const Row& row(Code code) { return rows[static_cast<std::size_t>(code)]; }
 
-// Edit distance, a change of case counting nothing; gives up above limit.
+// Edit distance in which a change of case costs nothing. Stops and returns limit + 1 if the
+// distance exceeds `limit`.
 std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) {
   const std::size_t longer = std::max(a.size(), b.size());
   if (longer - std::min(a.size(), b.size()) > limit) return limit + 1;
@@ -87,7 +88,7 @@ void Diagnostics::append(const Diagnostics& others) {
 }
 
 void Diagnostics::append_new(const Diagnostics& others) {
-  // Of what has no place, the words tell it apart.
+  // Diagnostics without a place are compared by message as well.
   const auto said = [](const Diagnostic& d) {
     const Span s = d.primary.span;
     return std::tuple(d.code, s.file, s.begin, s.end, s.file == 0 ? d.message : std::string());

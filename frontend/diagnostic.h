@@ -1,9 +1,9 @@
-// Diagnostics: what the compiler tells its user.
+// Diagnostics: the errors and warnings that the compiler reports to its user.
 //
-// A diagnostic has a stable code (one row in diagnostics.def, one page in explain/), a
-// message in the user's words, a primary place, further labelled places, notes and
-// fix-its. Passes append to a Diagnostics collector and never print; rendering (human,
-// JSON, SARIF) is render.h's business.
+// A diagnostic has a stable code (a row in diagnostics.def and a page in explain/), a message in
+// the user's words, a primary place, further labelled places, notes and fix-its. Passes append to
+// a Diagnostics collector and never print. Rendering as text, JSON or SARIF is declared in
+// render.h.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace rml {
 
 enum class Severity : std::uint8_t { error, warning };
 
-// One enumerator per row of diagnostics.def, named by its code: Code::E0101.
+// One enumerator per row of diagnostics.def, named after its code: Code::E0101.
 enum class Code : std::uint16_t {
 #define RML_DIAGNOSTIC(code, title) code,
 #include "frontend/diagnostics.def"
@@ -27,8 +27,8 @@ enum class Code : std::uint16_t {
 
 std::string_view code_name(Code code);   // "E0101"
 std::string_view code_title(Code code);  // the title column of diagnostics.def
-Severity severity(Code code);            // by the first letter of the code
-// All codes in table order.
+Severity severity(Code code);            // E: error, W: warning
+// All codes, in the order of diagnostics.def.
 const std::vector<Code>& all_codes();
 
 struct Label {
@@ -37,10 +37,10 @@ struct Label {
 };
 
 struct FixIt {
-  Span span;  // replaced range; empty = insertion
+  Span span;  // range to replace; empty: an insertion
   std::string replacement;
   std::string title;     // "write `k when bp`"
-  bool certain = false;  // certain ones are applied by tests and must compile
+  bool certain = false;  // true: tests apply the fix, and the result must compile
 };
 
 struct Diagnostic {
@@ -51,17 +51,18 @@ struct Diagnostic {
   std::vector<std::string> notes;
   std::vector<FixIt> fixes;
 
-  Diagnostic& label(Span span, std::string text);  // adds a secondary label
+  Diagnostic& label(Span span, std::string text);  // adds a secondary place
   Diagnostic& note(std::string text);
   Diagnostic& fix(Span span, std::string replacement, std::string title, bool certain = false);
 };
 
 class Diagnostics {
  public:
-  // The reference stays valid until the next call of report.
+  // The reference is valid until the next call of `report` or `append`.
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
   void append(const Diagnostics& others);
-  // Only what is not said of its place already: instances of one node say the same as often as they are made.
+  // Appends only the diagnostics that are not yet reported for their place. Several instances of
+  // one node report the same.
   void append_new(const Diagnostics& others);
   void append(const Diagnostic& other);
   bool has_errors() const { return errors_ > 0; }
@@ -73,8 +74,8 @@ class Diagnostics {
   std::size_t errors_ = 0;
 };
 
-// Of candidates, the one nearest to name by edit distance, or empty when none is near
-// enough to be what the user meant.
+// Returns the candidate that is nearest to `name` by edit distance, or an empty string if none is
+// near enough to be a misspelling.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace rml

@@ -1,7 +1,7 @@
-// Explanation pages by code, codes by name.
+// Looks up pages by code and codes by name.
 //
 // The table of pages is generated from explain/*.md (embed_pages.cmake) in the order of
-// diagnostics.def, which is also that of the enumerators.
+// diagnostics.def, which is also the order of the enumerators.
 #include "frontend/explain.h"
 
 #include <algorithm>

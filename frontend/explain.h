@@ -1,5 +1,5 @@
-// The explanation page of a diagnostic (`rmlc explain E0301`): what it means, a wrong
-// example and its mend. Pages are Markdown, explain/CODE.md, embedded in the binary.
+// The explanation page of a diagnostic (`rmlc explain E0301`): its meaning, a wrong example and
+// the corrected program. The pages are Markdown files, explain/CODE.md, embedded in the binary.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace rml {
 
 std::string_view explain(Code code);
-// The code of that name, in either case ("E0301", "e0301").
+// Returns the code with that name, in upper or lower case ("E0301", "e0301").
 std::optional<Code> code_from_name(std::string_view name);
 
 }  // namespace rml

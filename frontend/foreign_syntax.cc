@@ -1,4 +1,5 @@
-// The tables (see foreign_syntax.h).
+// Tables of foreign operators, infix words and statements; lookups are linear, since they happen
+// only after an error.
 #include "frontend/foreign_syntax.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What other languages write and R(ML)² does not, and in which words it is told.
+// Syntax of other languages that R(ML)² does not have, with the advice for the user.
 //
-// The scanner asks for operators and comments, the parser's messages for words.
+// The scanner looks up operators and comments. The messages of the parser look up words.
 #pragma once
 
 #include <string>
@@ -12,24 +12,26 @@ namespace rml {
 
 struct ForeignOperator {
   std::string_view written;
-  TokenKind read_as;      // the token that is meant; FOREIGN: none is, and the rest of the equation is given up
-  std::string_view note;  // what is written where no token is meant
+  TokenKind read_as;      // the token to read instead; FOREIGN: none, and the rest of the equation is skipped
+  std::string_view note;  // advice if there is no such token
 };
 
-// Null: the text is none of another language.
+// Returns null if the text is not a known operator of another language.
 const ForeignOperator* foreign_operator(std::string_view text);
 
-// A word between operands, `mod` say, and what stands there instead; null: none of another language.
+// A word between two operands, for example `mod`, and its spelling in R(ML)². Null if the word is
+// unknown.
 struct ForeignWord {
   std::string_view written, meant;
   bool certain;
 };
 const ForeignWord* foreign_infix(std::string_view word);
 
-// Whether the word declares a node elsewhere: `def`, `function`, `Node`.
+// True if the word declares a node or function in another language: `def`, `function`, `Node`.
 bool declares_node_elsewhere(std::string_view word);
 
-// What is said of a statement that begins with the word, `for` say, and what is done instead; null: nothing is known.
+// Message and advice for a statement that begins with the word, for example `for`. Null if the
+// word is unknown.
 struct ForeignStatement {
   std::string_view written, message, note;
 };

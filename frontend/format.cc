@@ -1,11 +1,11 @@
-// Canonical layout, from the tokens of a file that parses.
+// Lays out the tokens of a file that parses.
 //
-// The text is cut into statements (imports, constants, node headers, equations) and the
-// comments between them. A statement becomes pieces, each a token that knows whether a
-// space and whether a line break may stand before it; lines longer than 100 columns are
-// broken where the fewest brackets are open and the operator is loosest. Nothing depends on
-// the old layout but blank lines and where comments stand, and those are reproduced: hence
-// formatting twice changes nothing. Every token is kept, so the meaning is.
+// The text is split into statements (imports, constants, node headers, equations) and the
+// comments between them. A statement becomes a list of pieces. A piece is a token with flags for
+// a space and a line break before it. A line longer than 100 columns is broken where the fewest
+// brackets are open and the operator has the lowest precedence. The layout depends on the old one
+// only in blank lines and positions of comments, and these are reproduced, so formatting twice
+// changes nothing. Every token is kept, so the meaning does not change.
 #include "frontend/format.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins));
 }
 
-// A comment without what editors leave behind: carriage returns, blanks at line ends.
+// Removes carriage returns and trailing blanks from a comment.
 std::string tidied(std::string_view comment) {
   std::string result;
   const auto trim = [&] {
@@ -52,11 +52,11 @@ constexpr int never = 1 << 30;
 
 struct Piece {
   std::string text;
-  bool space = false;           // before it
-  bool glued = false;           // likewise: never a break
-  bool must_break = false;      // likewise
-  bool comment_at_end = false;  // of its line: does not count towards its width
-  int cost = never;             // of a break before it: brackets open, then precedence
+  bool space = false;           // a space precedes the piece
+  bool glued = false;           // the line may not break before it
+  bool must_break = false;      // the line must break before it
+  bool comment_at_end = false;  // a comment at the end of the line, which does not count towards the width
+  int cost = never;             // cost of a break before it: open brackets, then precedence
 };
 
 bool is_binary(const Token& t) {
@@ -74,13 +74,13 @@ bool space_between(const Token& before, const Token& t) {
   if (opens(t.kind) && t.role == TokenRole::attached) return false;
   if (t.role == TokenRole::inside || before.role == TokenRole::inside) return false;
   if (t.kind == COLON) return false;
-  // Two signs in a row would open a comment.
+  // Two adjacent minus signs would open a comment.
   if (before.role == TokenRole::prefix) return t.kind == MINUS;
   return true;
 }
 
-// How ill a break before t fits, among those with as many brackets open: the looser the
-// operator the better.
+// Ranks a break before t among those with equally many open brackets; smaller is better.
+// Operators of lower precedence have smaller ranks.
 std::optional<int> break_rank(const Token& before, const Token& t) {
   if (before.kind == COMMA || before.kind == GROUP || t.kind == THEN || t.kind == ELSE || t.kind == FBY ||
       t.kind == ARROW)
@@ -114,7 +114,7 @@ class Formatter {
   std::string_view text(const Token& t) const { return sources_.text({file_, t.begin, t.end}); }
   bool on_line_of_next(std::size_t at) const { return tokens_[at + 1].kind != END && !tokens_[at + 1].first_on_line; }
 
-  // A comment with code behind it on its line belongs to that code.
+  // True if the comment is followed by code on its line, to which it then belongs.
   bool leads_statement(std::size_t at) const {
     while (is_comment(tokens_[at].kind) && on_line_of_next(at)) ++at;
     return !is_comment(tokens_[at].kind);
@@ -133,13 +133,13 @@ class Formatter {
     out_.append(indent, ' ');
   }
 
-  // The kind of the statement that follows at, comments skipped.
+  // Returns the kind of the first token at or after `at` that is not a comment.
   TokenKind following(std::size_t at) const {
     while (is_comment(tokens_[at].kind)) ++at;
     return tokens_[at].kind;
   }
 
-  // Between two nodes: comments in the first column are the next node's.
+  // Between two nodes, a comment in the first column belongs to the next node.
   void own_line_comment(std::size_t at) {
     const TokenKind next = following(at);
     const bool between_items = next == END || begins_item(next);
@@ -180,7 +180,7 @@ class Formatter {
     return at;
   }
 
-  // One past the `;`, or past the `)` that closes a node's outputs.
+  // Returns the index after the `;`, or after the `)` that closes the outputs of a node.
   std::size_t statement_end(std::size_t at) const {
     const bool header = following(at) == NODE;
     bool outputs = false;
@@ -234,7 +234,7 @@ class Formatter {
     }
   }
 
-  // One past the last piece of the line that starts with piece begin.
+  // Returns the index after the last piece of the line that begins with piece `begin`.
   static std::size_t line_end(const std::vector<Piece>& pieces, std::size_t begin, std::size_t column) {
     constexpr std::size_t shortest_line = widest_line / 3;
     std::size_t best = 0, any = 0;
@@ -260,10 +260,10 @@ class Formatter {
   const SourceMap& sources_;
   std::vector<Token> tokens_;
   std::string out_;
-  bool in_body_ = false;         // after a node's header
-  bool after_header_ = false;    // directly
-  bool after_item_ = false;      // directly after an import, a constant or a header
-  bool item_separated_ = false;  // a comment has already been set apart for the next item
+  bool in_body_ = false;         // true after the header of a node
+  bool after_header_ = false;    // true directly after the header
+  bool after_item_ = false;      // true directly after an import, a constant or a header
+  bool item_separated_ = false;  // true if a comment for the next item is already preceded by a blank line
   TokenKind last_item_ = END;
 };
 

@@ -1,4 +1,5 @@
-// Canonical layout of a source file (`rmlc fmt`): comments kept, idempotent, equal AST.
+// Formats a source file in the canonical layout (`rmlc fmt`). Comments and the AST stay the same;
+// formatting is idempotent.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,8 @@
 
 namespace rml {
 
-// The formatted text of a registered file; nothing (and diagnostics) if it does not parse.
+// Returns the formatted text of a registered file. If it does not parse, returns nothing and
+// reports the errors.
 std::optional<std::string> format(std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics);
 
 }  // namespace rml

@@ -1,5 +1,6 @@
-// ANTLR's runtime shares among all lexers and parsers of a process what it learns about the grammar, and not all of
-// that under a lock. So one text is read at a time; there is no other state that threads share here.
+// A lock for ANTLR's runtime. All lexers and parsers of a process share a cache of predictions,
+// and ANTLR does not lock all accesses to it. Therefore only one text is scanned or parsed at a
+// time. The front end has no other shared state.
 #pragma once
 
 #include <mutex>

@@ -1,8 +1,8 @@
-// A program from its files: the one named, the prelude, and what they import.
+// Builds a program from the main file, the prelude, and all files that they import.
 //
-// Imports are followed depth first, each file loaded once, told apart by its canonical
-// path. A file met again while its own imports are being followed closes a cycle, which is
-// shown link by link.
+// Imports are followed depth first. Each file is loaded once; files are identified by their
+// canonical path. If a file is imported again while its own imports are being followed, the
+// imports form a cycle, which is reported link by link.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -25,8 +25,9 @@ constexpr std::size_t prelude_index = 1;
 
 constexpr std::size_t longest_source = std::size_t{1} << 28;
 
-// Why a path cannot be a source; empty: it may be. An import is a file: a program's text does not decide what is
-// waited for. The source that a user names may be a pipe.
+// Returns the reason why a path cannot be a source, or an empty text. An imported source must be
+// a regular file, because the text of a program must not make the compiler wait for a pipe. The
+// main file may be a pipe.
 std::string unfit(const fs::path& path, bool imported) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -36,7 +37,7 @@ std::string unfit(const fs::path& path, bool imported) {
   return "";
 }
 
-// The file's text, or nothing and the reason.
+// Returns the text of the file. On failure returns nothing and sets `reason`.
 std::optional<std::string> read_file(const fs::path& path, bool imported, std::string& reason) {
   reason = unfit(path, imported);
   if (!reason.empty()) return std::nullopt;
@@ -112,7 +113,7 @@ class Loader {
       add_module(path, std::move(*text));
       return;
     }
-    // The prelude itself is being compiled, or there is none: an empty one.
+    // If the prelude itself is being compiled, or is missing, an empty module replaces it.
     if (is_new) {
       diagnostics_.report(Code::E0802, {}, "the prelude `" + path.string() + "` cannot be read: " + reason)
           .note("the installation is incomplete, or the standard library's folder was named wrongly");
@@ -122,7 +123,8 @@ class Loader {
     program_.modules.emplace_back();
   }
 
-  // What `all_sum` and the gradients of nodes with dealt inputs are made of; read where there are any.
+  // Loads the module that defines `all_sum` and the gradients of nodes with dealt inputs, if
+  // there are such nodes.
   void load_steps() {
     const auto dealt = std::ranges::find_if(program_.nodes, [](const ast::Node& node) { return node.deal(); });
     if (dealt == program_.nodes.end()) return;
@@ -154,7 +156,8 @@ class Loader {
     following_[importer.index] = Following::done;
   }
 
-  // The module an import names, loaded if it was not; invalid, with a report, on failure.
+  // Returns the imported module and loads it if necessary. On failure reports an error and
+  // returns an invalid id.
   ModuleId resolve(ModuleId importer, const ast::Import& import) {
     const fs::path file_name = file_of(import);
     const std::vector<fs::path> folders = search_folders(importer, import);
@@ -184,8 +187,9 @@ class Loader {
     return id;
   }
 
-  // A text that is not trusted may name any file of the machine. Messages quote lines of those below the program's
-  // folder, the folders of imports and the library's.
+  // True if messages may quote lines of the file: it must be below the folder of the program, a
+  // folder of imports or the library. An import in an untrusted source may name any file of the
+  // machine, and its content must not be shown.
   bool may_be_quoted(const fs::path& path) const {
     std::vector<fs::path> folders = options_.import_dirs;
     folders.push_back(folders_[0]);
@@ -195,7 +199,8 @@ class Loader {
     });
   }
 
-  // Whether a file elsewhere has a syntax error, which is reported by its line number alone.
+  // Checks a file outside of these folders. If it has a syntax error, only the line number is
+  // reported.
   bool is_no_source(const fs::path& path, const std::string& text, const ast::Import& import) {
     Program program;
     SourceMap sources;
@@ -221,7 +226,7 @@ class Loader {
     return !import.is_path && import.target.find('.') != std::string::npos;
   }
 
-  // `filters.audio` is the file audio.rml of the folder `filters`.
+  // `filters.audio` is the file audio.rml in the folder `filters`.
   static fs::path file_of(std::string module) {
     std::ranges::replace(module, '.', '/');
     return module + ".rml";
@@ -230,7 +235,8 @@ class Loader {
     return import.is_path ? fs::path(import.target) : file_of(import.target);
   }
 
-  // Modules of one library name each other by its folder, which lies beside the program or in a folder of imports.
+  // Modules of one library import each other by the name of its folder. That folder is beside the
+  // main file or in a folder of imports.
   std::vector<fs::path> search_folders(ModuleId importer, const ast::Import& import) const {
     std::vector<fs::path> result = {folders_[importer.index]};
     if (is_in_folder(import) && folders_[0] != result[0]) result.push_back(folders_[0]);
@@ -263,8 +269,8 @@ class Loader {
     d.fix(import.target_span, import.is_path ? "\"" + near + "\"" : near, "did you mean `" + near + "`?");
   }
 
-  // What might have been meant: the files beside the one that is named, and those of its name in the folders beside
-  // its.
+  // Adds candidates for a misspelled name: the files in the named folder, and files of the same
+  // name in folders beside it.
   static void add_candidates(const ast::Import& import, const fs::path& folder, std::vector<std::string>& candidates) {
     std::error_code error;
     if (!is_in_folder(import)) {
@@ -284,7 +290,7 @@ class Loader {
         candidates.push_back(outer + entry.path().filename().string() + "." + name);
   }
 
-  // path_ leads from the main file to import, which names a file on that way.
+  // path_ contains the links from the main file to `import`, which names a file on this path.
   void report_cycle(ModuleId target, const ast::Import& import) {
     const auto name = [&](ModuleId m) { return "`" + sources_.path(program_.modules[m.index].file) + "`"; };
     const auto begin =
@@ -312,9 +318,9 @@ class Loader {
   Diagnostics& diagnostics_;
   Program program_;
   std::map<std::string, ModuleId> loaded_;
-  std::vector<fs::path> folders_;     // of each module's file
-  std::vector<Following> following_;  // of each module's imports
-  std::vector<Link> path_;            // the imports being followed
+  std::vector<fs::path> folders_;     // by module: folder of its file
+  std::vector<Following> following_;  // by module: state of its imports
+  std::vector<Link> path_;            // imports that are being followed
 };
 
 template <class F>

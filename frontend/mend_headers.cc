@@ -1,4 +1,4 @@
-// Slips in headers (see mend_headers.h): one walk over the tokens, from node to node.
+// Walks over the tokens once, from node to node.
 #include "frontend/mend_headers.h"
 
 #include <optional>
@@ -34,7 +34,7 @@ class HeaderMender {
            tokens_[next(at)].kind == ID && opens(tokens_[next(next(at))].kind);
   }
 
-  // From the first token of a node to the last that was looked at.
+  // Takes the first token of a node and returns the last token that was examined.
   std::size_t header(std::size_t at) {
     const std::optional<std::size_t> inputs = close_of(next(next(at)));
     if (tokens_[at].kind != NODE) declare_with_node(at, inputs && tokens_[next(*inputs)].kind == ARROW);
@@ -64,7 +64,7 @@ class HeaderMender {
     tokens_[at].reported = true;
   }
 
-  // The token that closes the parenthesis of a list of parameters; nothing if none does.
+  // Returns the token that closes the parenthesis of a parameter list, or nothing.
   std::optional<std::size_t> close_of(std::size_t open) const {
     if (tokens_[open].kind != LPAREN && tokens_[open].kind != TIGHT_LPAREN) return std::nullopt;
     int depth = 1;
@@ -90,7 +90,7 @@ class HeaderMender {
     if (!wrong.empty()) mend_separators(wrong, close);
   }
 
-  // One message and one mend for all wrong separators of a list.
+  // Reports one message and one fix for all wrong separators of a list.
   void mend_separators(const std::vector<std::size_t>& wrong, std::size_t close) {
     bool semicolon = false;
     std::string mended;

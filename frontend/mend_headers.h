@@ -1,8 +1,10 @@
-// Slips in the headers of nodes that leave no doubt of what is meant: each is reported once, and the tokens are made
-// those of the header that was meant, so that everything behind it is read as its equations.
+// Corrects mistakes in node headers whose meaning is certain. Each mistake is reported once, and
+// its tokens are replaced by those of the intended header, so that the following text is parsed
+// as the equations of the node.
 //
-// A node that is declared as elsewhere (`def f(x)`), `returns` for `->`, a `;` between parameters, a separator behind
-// the last one. Headers whose parentheses are never closed are left to the parser.
+// The mistakes are: a node declared with a foreign keyword (`def f(x)`), `returns` for `->`, `;`
+// between parameters, and a separator after the last parameter. A header with an unclosed
+// parenthesis is left to the parser.
 #pragma once
 
 #include <vector>

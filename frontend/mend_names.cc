@@ -1,8 +1,9 @@
-// Keywords as names (see mend_names.h): one walk finds what is declared, a second one its uses.
+// Two walks over the tokens: the first finds declarations, the second finds uses.
 //
-// Names of inputs, outputs and variables hold in their node, those of nodes, constants and modules in the file. A use
-// is told from the keyword by what stands before and behind it: an infix word has an operand before it, and a word that
-// takes an operand has none behind it where it is a name.
+// Names of inputs, outputs and variables are valid in their node; names of nodes, constants and
+// modules in the file. The neighbours of a token decide between a use and the keyword. An infix
+// keyword follows an operand, so a name does not. A keyword that takes an operand precedes one,
+// so a name does not.
 #include "frontend/mend_names.h"
 
 #include <cstddef>
@@ -20,7 +21,7 @@ namespace {
 
 using enum TokenKind;
 
-// Whether an operand ends before such a token: a keyword there is none that takes an operand.
+// True if the token can follow an operand, so that a keyword before it takes no operand.
 bool follows_operand(TokenKind kind) {
   switch (kind) {
     case SEMI:
@@ -70,7 +71,7 @@ class NameMender {
   }
 
  private:
-  // A keyword is declared in an item, which is told by its first token, or in the file.
+  // The scope of a declaration is the index of the first token of its item, or `whole_file`.
   static constexpr std::size_t whole_file = ~std::size_t{0};
 
   Span span(std::size_t at) const { return {file_, tokens_[at].begin, tokens_[at].end}; }
@@ -86,7 +87,8 @@ class NameMender {
            names(next(at)) && opens_parameters(tokens_[next(next(at))].kind);
   }
 
-  // `node`, `const` or `import` with what they are followed by; otherwise they may be meant as names.
+  // True if the keyword is followed by a name or a path; otherwise it may itself be meant as a
+  // name.
   bool begins_item_at(std::size_t at) const {
     if (!begins_item(tokens_[at].kind)) return false;
     const TokenKind behind = tokens_[next(at)].kind;
@@ -97,7 +99,7 @@ class NameMender {
   void find_declared() {
     std::size_t item = 0;
     int depth = 0;
-    bool equation = false;  // whether an equation may begin here
+    bool equation = false;  // true if an equation may begin at this token
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       const TokenKind kind = tokens_[i].kind;
       if (is_comment(kind)) continue;
@@ -115,7 +117,7 @@ class NameMender {
     }
   }
 
-  // Finds what an item declares before its equations; returns the last token that was looked at.
+  // Declares the names of an item before its equations. Returns the last token that was examined.
   std::size_t begin_item(std::size_t item) {
     const std::size_t name = next(item);
     const TokenKind behind = tokens_[next(name)].kind;
@@ -138,12 +140,13 @@ class NameMender {
   std::size_t header(std::size_t name, std::size_t item) {
     const std::optional<std::size_t> inputs = find_parameters(next(name), item);
     if (!inputs) return name;
-    const std::size_t open = next(next(*inputs));  // behind `->`, or what stands in its place
+    const std::size_t open = next(next(*inputs));  // after `->`, or the token in its place
     if (!opens_parameters(tokens_[open].kind)) return *inputs;
     return find_parameters(open, item).value_or(*inputs);
   }
 
-  // Declares the keywords of a list of parameters; the token that closes it, or nothing where none does.
+  // Declares the keywords of a parameter list. Returns the closing token, or nothing if it is
+  // missing.
   std::optional<std::size_t> find_parameters(std::size_t open, std::size_t item) {
     std::vector<std::size_t> found;
     int depth = 0;
@@ -166,7 +169,7 @@ class NameMender {
            (behind == COLON || behind == COMMA || behind == SEMI || behind == RPAREN);
   }
 
-  // Declares the keywords before the `=` of an equation, if that is what begins here.
+  // Declares the keywords before the `=` of an equation, if an equation begins here.
   void find_targets(std::size_t at, std::size_t item) {
     std::vector<std::size_t> found;
     for (; names(at) || tokens_[at].kind == UNDERSCORE; at = next(at)) {
@@ -206,7 +209,7 @@ class NameMender {
     if (ends_operand(kind_before(at))) return false;
     if (begins_item(keyword)) return !begins_item_at(at);
     if (stands_between_operands(keyword) || follows_operand(tokens_[next(at)].kind)) return true;
-    // A node is called; behind its parentheses there is no operand and, of an `if`, no `then`.
+    // A node is called. After the closing parenthesis follows no operand, and for `if` no `then`.
     if (!of_file || !opens_parameters(tokens_[next(at)].kind) || tokens_[next(at)].begin != tokens_[at].end)
       return false;
     int depth = 0;

@@ -1,8 +1,9 @@
-// Keywords that stand where a name is declared: `node main(node: f64)`, `when = x + 1;`, `const if = 3;`.
+// Handles keywords that are used as declared names: `node main(node: f64)`, `when = x + 1;`,
+// `const if = 3;`.
 //
-// What is meant is certain, for no header, equation, constant or import has a keyword there. Each such name is reported
-// once, where it is declared first, and the tokens that declare it and use it are made names, so that nothing behind
-// them is reported as well.
+// The meaning is certain, because no header, equation, constant or import has a keyword at this
+// place. Each such name is reported once, at its first declaration. The tokens that declare or
+// use it become identifiers, so that no further errors follow.
 #pragma once
 
 #include <vector>

@@ -1,11 +1,10 @@
-// Parsing one file: tokens to syntax tree (ANTLR, grammar/Rml.g4), syntax tree to AST.
+// Parses one file: tokens to ANTLR's syntax tree (grammar/Rml.g4), and that tree to the AST.
 //
-// The grammar is decided by SLL prediction, so no second pass is needed. Errors: the first
-// of an equation, signature, constant or import is reported, the rest of it is skipped,
-// and parsing goes on with the next; what was complete before the error is kept. Trees are
-// deep on the left (a + b + c …) without limit: the builder walks left spines in a loop
-// and recurses only as deep as check_nesting admitted. There is a syntax tree of one item at a
-// time, which is many times as large as its part of the AST.
+// SLL prediction decides the whole grammar, so no second attempt with LL is needed. After the
+// first error in an equation, signature, constant or import, the rest of it is skipped; all that
+// was complete before the error is kept. Trees may be deep on the left without limit (a + b + …):
+// the builder walks left spines in a loop and recurses only to the depth that check_nesting
+// allows. ANTLR's tree is many times as large as the AST, so it exists for one item at a time.
 #include <RmlParser.h>
 #include <antlr4-runtime.h>
 
@@ -31,12 +30,12 @@ namespace {
 using grammar::RmlParser;
 using Context = antlr4::ParserRuleContext;
 
-// ---- syntax tree to AST ----
+// ---- syntax tree to AST
 
-// A part was parsed to its end; only then are all its children there.
+// True if the construct was parsed to its end, so that all its children exist.
 bool complete(const Context* c) { return c != nullptr && c->exception == nullptr; }
 
-// What has a name in the grammar is of a class of its own, from which no other is derived: a comparison tells.
+// Casts to an alternative of the grammar. These classes have no subclasses.
 template <class C>
 C* as(antlr4::tree::ParseTree* tree) {
   return tree != nullptr && typeid(*tree) == typeid(C) ? static_cast<C*>(tree) : nullptr;
@@ -68,8 +67,9 @@ class Builder {
   ast::Module take() { return std::move(module_); }
 
  private:
-  // About every second token makes an expression. Doubling would touch new pages again and again, which weighs in
-  // large files; what is reserved and not used is never touched. Small files double, or each would copy all before.
+  // About every second token yields an expression. For a large file the vectors are reserved,
+  // since doubling would touch new pages repeatedly and unused reserved pages cost nothing. For
+  // small files they double, since reserving would copy the expressions of all files before.
   template <class T>
   void make_room(std::vector<T>& list) {
     if (const std::size_t needed = list.size() + tokens_.size() / 2; needed > 2 * list.capacity()) list.reserve(needed);
@@ -104,7 +104,7 @@ class Builder {
     set_role(c->LBRACKET(), TokenRole::attached);
   }
 
-  // Adds an expression over the given operands, unless the tree would get too deep.
+  // Adds an expression with the given operands, unless the tree would become too deep.
   ExprId add(ast::Expr e, Span s, const std::vector<ExprId>& operands = {}) {
     int depth = 0;
     for (const ExprId o : operands) {
@@ -131,7 +131,7 @@ class Builder {
     return result;
   }
 
-  // The operand a form begins with, or null.
+  // Returns the operand with which a construct begins, or null.
   static RmlParser::ExprContext* left_operand(RmlParser::ExprContext* e) {
     if (auto* binary = as<RmlParser::BinaryContext>(e)) return binary->expr(0);
     if (auto* when = as<RmlParser::WhenContext>(e)) return when->expr();
@@ -165,14 +165,14 @@ class Builder {
     return add(ast::Fby{left, next}, span(e), {left, next});
   }
 
-  // The comparison that a comparison has on its left, or null.
+  // Returns the comparison that is the left operand of a comparison, or null.
   static RmlParser::BinaryContext* compared(RmlParser::BinaryContext* e) {
     auto* left = as<RmlParser::BinaryContext>(e->expr(0));
     const bool chained = left != nullptr && is_comparison(e->op->getType()) && is_comparison(left->op->getType());
     return chained ? left : nullptr;
   }
 
-  // `a < b < c` would compare a truth value. Told of the first two of a chain: the others' mends would quote all of it.
+  // Reports `a < b < c`; of a chain only the first two, as further fixes would quote all of it.
   void check_chain(RmlParser::BinaryContext* e) {
     auto* left = compared(e);
     if (left == nullptr || compared(left) != nullptr) return;
@@ -215,7 +215,7 @@ class Builder {
     return indexed(name != nullptr ? reference(name) : plain(o->plain()), o);
   }
 
-  // The bracketed index lists after an atom, each ended by its `]`.
+  // Applies the bracketed index lists that follow an atom. Each ends with its own `]`.
   ExprId indexed(ExprId base, Context* a) {
     if (a->children.size() == 1) return base;
     std::vector<ast::IndexItem> items;
@@ -248,7 +248,7 @@ class Builder {
     return item;
   }
 
-  // A name; or that of a constant of an imported file, which is written with its module's: `m.k`.
+  // A name, or a constant of an imported module: `m.k`.
   ExprId constant_name(Context* r, const std::vector<antlr4::tree::TerminalNode*>& names) {
     if (names.size() == 1) return add(ast::Name{symbol(names[0])}, span(r));
     std::string rest;
@@ -298,7 +298,7 @@ class Builder {
   ExprId plain(RmlParser::PlainContext* p) {
     if (auto* literal_context = as<RmlParser::LiteralContext>(p)) return literal(literal_context);
     if (auto* group = as<RmlParser::ParenthesisedContext>(p)) {
-      // The parentheses are part of the place: what is written behind it applies to all of it.
+      // The place includes the parentheses, because code that follows applies to the whole group.
       const ExprId inner = expr(group->expr());
       program_.expr_spans[inner.index] = span(p);
       return inner;
@@ -324,7 +324,7 @@ class Builder {
     return finish_call(std::move(call), {differential->arguments()}, differential);
   }
 
-  // The groups in front of the fixed arguments are counted; whether they fit is for resolve_names to say.
+  // Counts the arguments in the groups before the fixed ones; resolve_names checks the counts.
   ExprId iteration(RmlParser::IterationContext* r) {
     ast::Call call;
     for (antlr4::tree::TerminalNode* name : r->path()->ID()) call.callee.push_back(symbol(name));
@@ -402,7 +402,7 @@ class Builder {
     return result;
   }
 
-  // What goes on behind the expression, in a way that is no R(ML)², belongs to it: it is not what was meant.
+  // True if a token that is not R(ML)² follows; the parsed part is then not what was meant.
   bool cut_off(const Context* e) const {
     const TokenKind behind = tokens_[next_token(tokens_, e->stop->getTokenIndex())].kind;
     return behind == TokenKind::FOREIGN || behind == TokenKind::INVALID;
@@ -510,12 +510,12 @@ class Builder {
   Diagnostics& diagnostics_;
   ast::Module module_;
   std::size_t first_expr_;
-  std::vector<int> depth_;  // of the expressions of this file
+  std::vector<int> depth_;  // by expression of this file: depth of its tree
   bool too_deep_reported_ = false;
 };
 
-// Where the next token alone decides, as it nearly always does, what was found when it first did is looked up: at a
-// fraction of the cost, because no other thread changes it (grammar_mutex).
+// Looks a prediction up directly if the next token alone decides, which is the usual case. This
+// needs no lock of ANTLR's, because grammar_mutex excludes other threads.
 class Prediction final : public antlr4::atn::ParserATNSimulator {
  public:
   explicit Prediction(RmlParser& parser)
@@ -556,20 +556,20 @@ void parse_tokens(ParsedModule& result, std::uint32_t file, ModuleId id, Program
   antlr4::CommonTokenStream stream(&source);
   RmlParser parser(&stream);
   parser.removeErrorListeners();
-  parser.setInterpreter(new Prediction(parser));  // which the parser deletes, as it does the one that it had
+  parser.setInterpreter(new Prediction(parser));  // the parser deletes this simulator and its first one
   const auto recovery = std::make_shared<Recovery>(result.tokens, file, sources, diagnostics);
   parser.setErrorHandler(recovery);
   Builder builder(file, id, program, result.tokens, sources, diagnostics);
   while (recovery->find_item(&parser)) {
-    parser.setState(antlr4::atn::ATNState::INVALID_STATE_NUMBER);  // no rule calls
+    parser.setState(antlr4::atn::ATNState::INVALID_STATE_NUMBER);  // no rule is calling
     builder.add_item(parser.item());
     parser.getTreeTracker().reset();
   }
   result.module = builder.take();
 }
 
-// Scanning and parsing each report in order of the text; together they are sorted. A file
-// that is no program at all is not commented on word by word.
+// Scanning and parsing each report errors in the order of the text; this merges both lists. At
+// most 100 errors are shown, since a file with more is probably not a program.
 void append_in_order(const Diagnostics& found, Diagnostics& diagnostics) {
   constexpr std::size_t most_reported = 100;
   std::vector<const Diagnostic*> list;

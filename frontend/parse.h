@@ -1,8 +1,9 @@
-// Parsing: source text to Program (grammar/Rml.g4).
+// Parses source text to a Program (grammar/Rml.g4).
 //
-// parse_program reads the file, follows its imports (each file once; cycles are E08) and
-// puts the prelude in scope. Syntax errors are reported with recovery, several per run;
-// what could not be parsed is left out or is ast::Error. parse.cc alone includes ANTLR.
+// parse_program reads a file, follows its imports and puts the prelude in scope. Each file is
+// loaded once, and cycles of imports are reported (E0803). Several syntax errors are reported per
+// run. Text that could not be parsed is omitted or becomes ast::Error. Only parse.cc and scan.cc
+// use ANTLR.
 #pragma once
 
 #include <filesystem>
@@ -16,21 +17,21 @@
 namespace rml {
 
 struct ParseOptions {
-  std::vector<std::filesystem::path> import_dirs;  // -I, searched after the importing file's folder
-  std::filesystem::path stdlib_dir;                // holds prelude.rml; searched last
+  std::vector<std::filesystem::path> import_dirs;  // -I; searched after the folder of the importing file
+  std::filesystem::path stdlib_dir;                // contains prelude.rml; searched last
 };
 
-// Deeper nesting of expressions is E0104; every pass may recurse that deep on the stack
-// of run_with_deep_stack.
+// Deeper nesting of expressions is reported (E0104). Every pass may recurse to this depth on the
+// stack of run_with_deep_stack.
 inline constexpr int max_nesting = 10000;
 
 Program parse_program(const std::filesystem::path& file, const ParseOptions& options, SourceMap& sources,
                       Diagnostics& diagnostics);
-// The same for text held in memory; `name` is what diagnostics call it.
+// Parses text in memory; `name` is its name in diagnostics.
 Program parse_text(const std::string& name, const std::string& text, const ParseOptions& options, SourceMap& sources,
                    Diagnostics& diagnostics);
 
-// Runs f on a thread whose stack holds recursion max_nesting deep.
+// Runs f on a thread whose stack is deep enough for max_nesting levels of recursion.
 void run_with_deep_stack(void (*f)(void*), void* argument);
 
 }  // namespace rml

@@ -1,6 +1,6 @@
-// One file's text to one module of a Program.
+// Parses the text of one file into one module of a Program.
 //
-// Imports are recorded, not followed: that is load_imports.cc's part.
+// Imports are recorded but not followed; load_imports.cc does that.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,9 @@
 
 namespace rml {
 
-// Adds the file's nodes and constants to program as those of module `id`. The tokens come
-// back with their roles. Recurses as deep as the text nests: call it on a deep stack.
+// Adds the nodes and constants of the file to `program`, as those of module `id`. The returned
+// tokens have their roles set. The recursion is as deep as the text is nested, so call this on a
+// deep stack.
 struct ParsedModule {
   ast::Module module;
   std::vector<Token> tokens;

@@ -1,5 +1,5 @@
-// What the parser does where a file is wrong: the first error of a statement is reported, the rest of
-// it is skipped (see parse.cc).
+// Recovery from syntax errors: the first error of a statement is reported, and the rest of the
+// statement is skipped (see parse.cc).
 #pragma once
 
 #include <RmlParser.h>
@@ -19,7 +19,8 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
   Recovery(const std::vector<Token>& tokens, std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics)
       : tokens_(tokens), file_(file), sources_(sources), diagnostics_(diagnostics) {}
 
-  // Called once per enclosing rule as the exception climbs; the innermost reports.
+  // ANTLR calls this once per enclosing rule while the exception propagates. Only the innermost
+  // call reports.
   void reportError(antlr4::Parser* parser, const antlr4::RecognitionException& e) override {
     if (failed_) return;
     failed_ = true;
@@ -33,7 +34,8 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
       }
       if (interval.a < 0) error.expected.set(0);
     }
-    // Prediction leaves an expression for good at a token that cannot continue it.
+    // ANTLR leaves an expression at a token that cannot continue it, so the operators that could
+    // continue it are added.
     if (ends_in_expression(parser->getContext())) error.expected |= continuations();
     within_statement_ = !error.expected[static_cast<std::size_t>(TokenKind::SEMI)];
     report_syntax_error(error, tokens_, file_, sources_, diagnostics_);
@@ -57,7 +59,7 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
 
   antlr4::Token* recoverInline(antlr4::Parser* parser) override { throw antlr4::InputMismatchException(parser); }
 
-  // Before each equation: what can begin none is reported and skipped.
+  // Before each equation: reports and skips tokens that cannot begin one.
   void sync(antlr4::Parser* parser) override {
     if (parser->getContext()->getRuleIndex() != grammar::RmlParser::RuleNode) return;
     while (true) {
@@ -70,7 +72,8 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
     }
   }
 
-  // Goes on to the next item, if there is one: what can begin none is reported and skipped.
+  // Moves to the next item and returns true if there is one. Reports and skips tokens that cannot
+  // begin one.
   bool find_item(antlr4::Parser* parser) {
     const std::size_t at = index(parser);
     if (tokens_[at].kind != TokenKind::END && !begins_item(tokens_[at].kind)) report_misplaced(at, false);
@@ -131,8 +134,8 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
     }
   }
 
-  // To the token after the next `;`, or to a line that begins like an equation. What begins an item elsewhere does not
-  // where it stands in the place of an operand: `x when node`.
+  // Skips to the token after the next `;`, or to a line that begins like an equation. A keyword
+  // such as `node` in the place of an operand (`x when node`) does not begin an item.
   void skip_statement(antlr4::Parser* parser) {
     const std::size_t first = index(parser);
     const bool for_operand = within_statement_ && !tokens_[first].first_on_line && begins_item(tokens_[first].kind);
@@ -156,7 +159,7 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
   const SourceMap& sources_;
   Diagnostics& diagnostics_;
   bool failed_ = false;
-  bool within_statement_ = false;  // the last error came where its statement could not end
+  bool within_statement_ = false;  // the last error was at a place where its statement could not end
 };
 
 }  // namespace rml

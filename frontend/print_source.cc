@@ -1,4 +1,4 @@
-// Parentheses stand where the levels of the grammar (grammar/Rml.g4) ask for them.
+// Adds parentheses only where the precedence levels of the grammar (grammar/Rml.g4) require them.
 #include "frontend/print_source.h"
 
 #include <array>
@@ -9,7 +9,8 @@ namespace rml {
 
 namespace {
 
-// From loose to tight; what binds less than its place allows is put in parentheses.
+// Ordered from low to high precedence. A construct below the level of its place is put in
+// parentheses.
 enum Level : int { any, fby, logical_or, logical_and, comparison, sum, product, sampled, prefixed, atom };
 
 struct Spelling {
@@ -119,7 +120,7 @@ class Printer {
     if (level < place) out_ += ")";
   }
 
-  // As with nodes, whose module is imported by its path.
+  // The qualifier is omitted, as it is for nodes, because the module is imported by its path.
   void form(const ast::Name& x, Level) { out_ += name(x.symbol); }
   void form(const ast::BoolLiteral& x, Level) { out_ += x.value ? "true" : "false"; }
   void form(const ast::IntLiteral& x, Level) { out_ += std::to_string(x.value); }
@@ -186,7 +187,8 @@ class Printer {
       branch(x.on_false);
     });
   }
-  // After a name, what begins with a parenthesis would look like a call: branches are in parentheses.
+  // A parenthesis after a name would look like a call, so every branch except a name or a literal
+  // is in parentheses.
   void branch(ExprId e) {
     const auto& x = program_[e];
     const bool plain = std::holds_alternative<ast::Name>(x) || std::holds_alternative<ast::FloatLiteral>(x) ||

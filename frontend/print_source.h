@@ -1,4 +1,4 @@
-// Syntax as text that parses to the same syntax: for nodes that no file holds.
+// Prints syntax as text that parses to the same syntax, for nodes that are in no file.
 #pragma once
 
 #include <string>
@@ -7,12 +7,14 @@
 
 namespace rml {
 
-// One node, an equation a line; calls name their callee without its module. Layout is for `format`.
+// Prints one node with one equation per line. Calls name their callee without its module.
+// `format` does the layout.
 std::string print_source(const Program& program, const ast::Node& node);
 
-// `scan[reverse] `, before the name of what is called for each element.
+// Returns `scan[reverse] ` or the like, which precedes the name of the iterated node.
 std::string iterator_text(const ast::Iteration&);
-// What stands before an argument of a call: a semicolon where a group of an iteration begins.
+// Returns the separator before an argument of a call: `; ` if a group of an iteration begins
+// there.
 std::string_view before_argument(const ast::Call&, std::size_t argument);
 
 }  // namespace rml

@@ -1,4 +1,5 @@
-// See render.h.
+// Makes texts fit for a terminal and limits the number of diagnostics, before any renderer sees
+// them.
 #include "frontend/render.h"
 #include "runtime/base/readable.h"
 
@@ -16,7 +17,7 @@ Diagnostic readable_diagnostic(const Diagnostic& diagnostic) {
 }
 
 std::vector<Diagnostic> shown_diagnostics(const Diagnostics& diagnostics) {
-  constexpr std::size_t most = 200;  // of a kind
+  constexpr std::size_t most = 200;  // of errors, and of warnings
   struct Kind {
     std::size_t shown = 0, left_out = 0;
     const Diagnostic* first_left_out = nullptr;

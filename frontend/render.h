@@ -1,4 +1,5 @@
-// Diagnostics as text: for people (source line, caret, colour), as JSON, as SARIF 2.1.0.
+// Renders diagnostics as text for people (source line, caret, colour), as JSON, and as SARIF
+// 2.1.0.
 #pragma once
 
 #include <string>
@@ -9,11 +10,12 @@
 
 namespace rml {
 
-// As it may be shown: what it says is fit for a terminal and quotes no more than one wants to read. All that is
-// rendered goes through here. Places and replacements stay what they are.
+// Returns the diagnostic with its texts shortened and made safe for a terminal. Places and
+// replacements are not changed. Every renderer uses this function.
 Diagnostic readable_diagnostic(const Diagnostic& diagnostic);
 
-// All that is shown, readable: of very many errors or warnings the first ones, then how many are left out.
+// Returns the readable diagnostics to show. If there are very many errors or warnings, it returns
+// the first ones and a diagnostic that says how many are omitted.
 std::vector<Diagnostic> shown_diagnostics(const Diagnostics& diagnostics);
 
 std::string render_human(const Diagnostics& diagnostics, const SourceMap& sources, bool color);

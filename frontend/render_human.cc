@@ -1,5 +1,5 @@
-// Diagnostics for people: the message, the source lines it is about, what is marked on
-// them, notes and proposed changes.
+// Renders diagnostics for people: the message, the source lines with marks, notes and proposed
+// changes.
 //
 //   error[E0401]: clocks do not match
 //    --> app.rml:3:7
@@ -9,7 +9,7 @@
 //     |           -- present only when bp
 //     = help: write `k when bp`
 //
-// Long lines (generated programs) are shown by the part around the marks.
+// Of a long line (generated programs) only the part around the marks is shown.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -38,10 +38,11 @@ struct Paint {
   std::string bold(const std::string& s) const { return apply("1", s); }
 };
 
-// A source line as shown: one cell per code point, tabs widened, what is not readable written out.
+// A source line as shown: one cell per code point, with tabs expanded and unprintable characters
+// escaped.
 struct Cells {
   std::vector<std::string> cells;
-  std::vector<std::size_t> cell_of_byte;  // one more than the line has bytes
+  std::vector<std::size_t> cell_of_byte;  // has one element more than the line has bytes
 
   explicit Cells(std::string_view line) {
     constexpr int tab_width = 4;
@@ -68,7 +69,7 @@ struct Cells {
 };
 
 struct Mark {
-  std::size_t begin = 0, end = 0;  // cells
+  std::size_t begin = 0, end = 0;  // range of cells
   bool primary = false;
   std::string text;
 };
@@ -106,7 +107,7 @@ class Renderer {
     width_ = std::to_string(last).size();
   }
 
-  // What is marked, by file and line; the primary's file first.
+  // Shows the marked lines by file and line. The file of the primary place comes first.
   void show_places(const Diagnostic& d, bool is_error) {
     std::vector<std::uint32_t> files;
     std::map<std::uint32_t, std::vector<std::pair<const Label*, bool>>> labels;
@@ -133,7 +134,8 @@ class Renderer {
     }
   }
 
-  // The mark of a label on the cells of a piece of its line that begins at offset begin.
+  // Returns the cells that a label marks, in a piece of its line that begins at byte offset
+  // `begin`.
   Mark mark(const Label& label, bool primary, const Cells& cells, std::uint32_t begin) const {
     const std::size_t bytes = cells.cell_of_byte.size() - 1;
     const auto cell = [&](std::uint32_t offset) {
@@ -176,7 +178,7 @@ class Renderer {
     return labels.front().first->span.begin;
   }
 
-  // As much of a long line as could be shown with byte `at` in it.
+  // Returns a piece of a long line around byte `at` that is long enough for the shown part.
   static std::string_view piece_round(std::string_view line, std::size_t at) {
     constexpr std::size_t longest_code_point = 4;
     constexpr std::size_t reach = widest_line * longest_code_point;
@@ -189,7 +191,8 @@ class Renderer {
     return line.substr(begin, end - begin);
   }
 
-  // The cells of a long line that are shown: around the primary mark, or the first.
+  // Returns the range of cells to show of a long line: around the primary mark, or else the first
+  // mark.
   static std::pair<std::size_t, std::size_t> window(const Cells& cells, const std::vector<Mark>& marks) {
     constexpr std::size_t before_mark = 40;
     if (cells.cells.size() <= widest_line) return {0, cells.cells.size()};
@@ -199,7 +202,8 @@ class Renderer {
     return {begin, std::min(begin + widest_line, cells.cells.size())};
   }
 
-  // The rightmost mark has its text beside it; the others', right to left, hang below.
+  // The rightmost mark has its text beside it. The texts of the others are on lines below, from
+  // right to left.
   void show_marks(const std::vector<Mark>& all, std::size_t begin, std::size_t end, std::size_t shift, bool is_error) {
     std::vector<Mark> marks;
     for (Mark m : all) {
@@ -230,7 +234,7 @@ class Renderer {
     }
   }
 
-  // `|   text`: bars under the marks further left whose text is still to come.
+  // Returns `|   text`, with bars under the marks further left whose texts follow below.
   std::string hanging(const std::vector<Mark>& marks, std::size_t at, bool is_error) const {
     std::string result;
     std::size_t column = 0;
@@ -255,7 +259,7 @@ class Renderer {
             "\n";
   }
 
-  // The line as it would read, new text underlined.
+  // Shows the line after the change, with the new text underlined.
   void show_fix(const FixIt& fix) {
     show_note("help", fix.title);
     const std::uint32_t line = line_of(fix.span);

@@ -1,8 +1,8 @@
-// Diagnostics for machines: JSON and SARIF 2.1.0.
+// Renders diagnostics for programs: JSON and SARIF 2.1.0.
 //
-// Both count lines and columns from 1 and columns in code points; ends are exclusive.
-// Diagnostics about no file (a wrong command line, say) have no place. Nothing but ASCII is written: what a file's name
-// holds is there in full, and no terminal obeys it.
+// Both count lines and columns from 1, columns in code points; ends are exclusive. A diagnostic
+// about no file, such as a wrong command line, has no place. The output is ASCII: names of files
+// are escaped in full, so no control sequence reaches a terminal.
 #include "frontend/render.h"
 
 #include <nlohmann/json.hpp>
@@ -39,7 +39,7 @@ json region(Span span, const SourceMap& sources) {
   return {{"startLine", begin.line}, {"startColumn", begin.column}, {"endLine", end.line}, {"endColumn", end.column}};
 }
 
-// SARIF wants a URI reference: what a path may hold but a URI may not is escaped.
+// SARIF requires a URI reference, so characters of a path that a URI may not contain are escaped.
 std::string uri(const std::string& path) {
   static constexpr char hexadecimal[] = "0123456789ABCDEF";
   static constexpr std::string_view plain = "/-._~!$&'()*+,;=:@";

@@ -1,9 +1,9 @@
-// Scanning: source text to tokens, with the ANTLR lexer of grammar/Rml.g4.
+// Scans source text to tokens with the ANTLR lexer of grammar/Rml.g4.
 //
-// The lexer is fed bytes, so its positions are the byte offsets of Spans; UTF-8 is checked
-// beforehand, and only comments and strings may hold it. Afterwards an opening bracket
-// that touches what precedes it is retyped TIGHT_*, and tokens that no program can hold
-// are reported here, once, with what is to be written instead.
+// The lexer reads bytes, so its positions are the byte offsets of Spans. UTF-8 is checked first;
+// only comments and strings may contain it. Afterwards an opening bracket directly after another
+// token is retyped to TIGHT_*. Tokens that no program can contain are reported once, with the
+// spelling to use instead.
 #include <RmlLexer.h>
 #include <RmlParser.h>
 #include <antlr4-runtime.h>
@@ -25,7 +25,7 @@ namespace {
 
 using grammar::RmlLexer;
 
-// TIGHT_* are not the lexer's: they follow its tokens in the parser.
+// The lexer does not make TIGHT_* tokens. They follow its tokens in the parser's numbering.
 #define RML_TOKEN(name, spelling) static_assert(static_cast<std::size_t>(TokenKind::name) == grammar::RmlParser::name);
 RML_TOKENS(RML_TOKEN)
 #undef RML_TOKEN
@@ -53,7 +53,7 @@ class ByteStream final : public antlr4::CharStream {
   std::size_t position_ = 0;
 };
 
-// Length of the well-formed UTF-8 sequence at the front of text; 0 if there is none.
+// Returns the length of the well-formed UTF-8 sequence at the beginning of `text`, or 0.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -126,8 +126,9 @@ class Scanner {
  private:
   Span span(const Token& token) const { return {file_, token.begin, token.end}; }
 
-  // Behind blanks, a keyword or a name, as Rml.g4 has them: the most common tokens, for which the lexer takes a hundred
-  // times as long. END: something else begins there.
+  // Skips blanks and returns a keyword or a name as Rml.g4 defines them, or END if something else
+  // follows. These are the most common tokens, and the lexer takes a hundred times as long for
+  // them.
   Token word_at(std::uint32_t at) const {
     const auto size = static_cast<std::uint32_t>(text_.size());
     while (at < size && is_blank(text_[at])) ++at;
@@ -143,7 +144,7 @@ class Scanner {
   static bool is_letter(char c, bool or_digit) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (or_digit && c >= '0' && c <= '9');
   }
-  // What a name cannot be.
+  // The words that cannot be names.
   static const std::unordered_map<std::string_view, TokenKind>& words() {
     static const std::unordered_map<std::string_view, TokenKind> table = [] {
       std::unordered_map<std::string_view, TokenKind> found = {
@@ -178,8 +179,9 @@ class Scanner {
     if (token.kind == TokenKind::LBRACKET && indexable) token.kind = TokenKind::TIGHT_LBRACKET;
   }
 
-  // `scan f(h; x; w)`, `map[reverse] m.f(x)`: a word, and the groups of what is called behind it. The condition of
-  // `merge` is one Boolean, which of these only `fold f(h; x)` can be: elsewhere behind `merge` the word is a variable.
+  // Retypes the word of an iteration, `scan f(h; x; w)` or `map[reverse] m.f(x)`, and the
+  // semicolons between its groups. The condition of `merge` is one Boolean, so of these only
+  // `fold f(h; x)` may follow `merge`; otherwise the word is a variable.
   void retype_iteration(std::size_t k) {
     const std::string_view word = sources_.text(span(tokens_[k]));
     if (tokens_[k].kind != TokenKind::ID || (word != "map" && word != "fold" && word != "scan")) return;
@@ -191,7 +193,8 @@ class Scanner {
     for (const std::size_t s : *separators) tokens_[s].kind = TokenKind::GROUP;
   }
 
-  // `x: f32[8] dealt end by 4`, in the inputs of a node: the words behind what is declared, where no name can stand.
+  // Retypes the words of `x: f32[8] dealt end by 4` in the inputs of a node, where no name may
+  // follow.
   void retype_deal(std::size_t k) {
     const TokenKind kind = tokens_[k].kind;
     if (kind == TokenKind::NODE || kind == TokenKind::ARROW || kind == TokenKind::ASSIGN)
@@ -205,7 +208,7 @@ class Scanner {
     if (word == "by" && tokens_[k - 2].kind == TokenKind::DEALT) tokens_[k].kind = TokenKind::BY;
   }
 
-  // Behind `[reverse] m.f(`, where that is what begins there.
+  // Returns the index after `[reverse] m.f(`, or nothing if other tokens are there.
   std::optional<std::size_t> behind_callee(std::size_t at) const {
     const auto next_is = [&](TokenKind kind) { return tokens_[at].kind == kind && ++at < tokens_.size(); };
     if (next_is(TokenKind::LBRACKET) || next_is(TokenKind::TIGHT_LBRACKET)) {
@@ -218,7 +221,8 @@ class Scanner {
     return at;
   }
 
-  // The semicolons between the groups of arguments that begin there; nothing if the parenthesis is never closed.
+  // Returns the semicolons between the groups of arguments, or nothing if the parenthesis is
+  // never closed.
   std::optional<std::vector<std::size_t>> separators_of(std::size_t at) const {
     std::vector<std::size_t> separators;
     for (int depth = 1; depth > 0; ++at) {
@@ -247,8 +251,8 @@ class Scanner {
     }
   }
 
-  // Of what another token is meant, that token is read; else the parser passes over the rest of the equation in
-  // silence.
+  // If the operator means a known token, it is replaced by that token. Otherwise the parser skips
+  // the rest of the equation without a further message.
   void report_foreign(Token& token) {
     const std::string written(sources_.text(span(token)));
     token.reported = true;
@@ -267,7 +271,8 @@ class Scanner {
     d.fix(span(token), spaced ? "not " : meant, "write `" + meant + "`", certain);
   }
 
-  // A comment of another language is read as one. `//` may divide: behind an operand, before the `;` of its line.
+  // Reads a comment of another language as a comment. `//` is a division if it follows an operand
+  // and a `;` follows on the line.
   void take_foreign_comment(Token& token) {
     if (token.kind != TokenKind::FOREIGN) return;
     const std::string written(sources_.text(span(token)));
@@ -329,7 +334,7 @@ class Scanner {
         .note("`(*` always opens a comment; write `( *` for a parenthesis before `*`");
   }
 
-  // One report for a run of neighbours; bytes of ill-formed UTF-8 were reported before.
+  // Reports adjacent invalid bytes once. Ill-formed UTF-8 has been reported before.
   void report_invalid(Token& token) {
     token.reported = true;
     const std::size_t length = sequence_length(std::string_view(text_).substr(token.begin));
@@ -385,7 +390,7 @@ class Scanner {
   int invalid_reports_ = 0;
   bool braces_reported_ = false;
   bool cut_off_ = false;
-  bool in_inputs_ = false;  // of a node's header, while words are retyped
+  bool in_inputs_ = false;  // true within the inputs of a node header, while words are retyped
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Registered source files, and offsets turned into lines and columns.
+// Converts offsets to lines and columns.
 //
-// Each file keeps the offsets of its line beginnings and, for every block of bytes, how many
-// code points came before: a place is a binary search and a count over its line, or over
-// one block where the line is longer. A byte-order mark belongs to no line.
+// Each file keeps the offsets of its lines and, for every block of bytes, the number of code
+// points before it. A conversion is a binary search and a count over the line, or over one block
+// if the line is longer. A byte-order mark belongs to no line.
 #include "frontend/source.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 constexpr std::size_t block = 256;
 
-// Every byte but a UTF-8 continuation begins a column.
+// Every byte begins a column, except a continuation byte of UTF-8.
 std::uint32_t columns(std::string_view text) {
   const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
   return static_cast<std::uint32_t>(std::count_if(text.begin(), text.end(), begins));

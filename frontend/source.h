@@ -1,8 +1,8 @@
-// Source text and places in it.
+// Source texts and places in them.
 //
-// Every place the compiler talks about is a Span: a half-open byte range in one
-// registered file. Files are registered once in a SourceMap, which alone turns byte
-// offsets into lines and columns (columns count Unicode code points, from 1).
+// A place is a Span: a half-open range of bytes in one registered file. A SourceMap registers
+// each file once. It alone converts byte offsets to lines and columns; columns count Unicode code
+// points from 1.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-// From the beginning of a to the end of b; both lie in one file.
+// The span from the beginning of a to the end of b, which are in the same file.
 inline Span join(Span a, Span b) {
   return {a.file, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
 }
@@ -31,7 +31,7 @@ struct LineColumn {
 
 class SourceMap {
  public:
-  // File 0 is always the empty built-in file: spans of things no user wrote.
+  // File 0 is an empty built-in file, for spans of constructs that the user did not write.
   SourceMap();
   std::uint32_t add(std::string path, std::string text);
   std::size_t size() const { return files_.size(); }
@@ -39,10 +39,10 @@ class SourceMap {
   const std::string& text(std::uint32_t file) const { return files_[file].text; }
   std::string_view text(Span span) const;
   LineColumn line_column(std::uint32_t file, std::uint32_t offset) const;
-  // The line's text without its end-of-line characters.
+  // Returns the text of the line without the characters that end it.
   std::string_view line(std::uint32_t file, std::uint32_t line) const;
   std::uint32_t line_begin(std::uint32_t file, std::uint32_t line) const;
-  // "path:line:column"
+  // Returns "path:line:column".
   std::string place(Span span) const;
 
  private:
@@ -50,7 +50,7 @@ class SourceMap {
     std::string path;
     std::string text;
     std::vector<std::uint32_t> lines;        // byte offset of the beginning of each line
-    std::vector<std::uint32_t> code_points;  // how many begin before every so many bytes
+    std::vector<std::uint32_t> code_points;  // code points before each block of bytes
   };
   std::uint32_t code_points_before(const File& file, std::uint32_t offset) const;
   std::vector<File> files_;

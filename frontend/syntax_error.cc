@@ -1,9 +1,9 @@
-// Wording of syntax errors.
+// Words the messages of syntax errors.
 //
-// The parser knows the offending token and the set of kinds it would have taken. A table
-// of known slips (other languages' spellings, a missing semicolon, `=` for `==`) is tried
-// first; otherwise the set is put into words: "an expression", "an operator", the rest by
-// their spelling.
+// The parser supplies the offending token and the set of token kinds that it expected. Known
+// mistakes (spellings of other languages, a missing semicolon, `=` for `==`) are tried first.
+// Otherwise the set is described: "an expression", "an operator", and other kinds by their
+// spelling.
 #include "frontend/syntax_error.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void drop(TokenSet& set, TokenKind kind) { set.reset(static_cast<std::size_t>(ki
 
 std::string in_code(std::string_view text) { return "`" + std::string(text) + "`"; }
 
-// "a, b or c"
+// Returns "a, b or c".
 std::string enumerate(const std::vector<std::string>& words) {
   std::string result;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -98,7 +98,8 @@ class Reporter {
     return diagnostics_.report(Code::E0101, where, std::move(message), std::move(label));
   }
 
-  // `import "lib/x.rml" as f;`, `import lib/x;`: a module with a name is written with dots and without its suffix.
+  // Reports `import "lib/x.rml" as f;` and `import lib/x;`. A module with a name is written with
+  // dots and without suffix.
   bool wrong_import() {
     if (tokens_[error_.statement].kind != IMPORT || !has(error_.expected, SEMI)) return false;
     const bool file = before_.kind == STRING && found_.kind == AS;
@@ -124,7 +125,7 @@ class Reporter {
     return true;
   }
 
-  // Names with dots between them.
+  // True for names separated by dots.
   static bool is_module_name(std::string_view text) {
     bool begins = true;
     for (const char c : text) {
@@ -151,7 +152,7 @@ class Reporter {
     return false;
   }
 
-  // The name before what was found, if it is one.
+  // Returns the token before the found one if it is a name.
   std::string_view word_before() const { return before_.kind == ID ? text(before_) : std::string_view{}; }
 
   bool foreign_beginning() {
@@ -209,7 +210,7 @@ class Reporter {
     return true;
   }
 
-  // The innermost bracket of this statement still open before the offending token.
+  // Returns the innermost bracket of the statement that is still open before the offending token.
   const Token* open_bracket() const {
     std::vector<const Token*> open;
     for (std::size_t i = error_.statement; i < error_.at; ++i) {
@@ -252,8 +253,8 @@ bool ends_operand(TokenKind kind) {
   return closes(kind) || kind == ID || kind == TRUE || kind == FALSE || (kind >= INT && kind <= STRING);
 }
 
-// Counts, at every token, the recursion a parser is in: open brackets, and at each of
-// their levels the prefix operators, conditionals and fbys not yet complete.
+// Counts the recursion depth of a parser at every token: the open brackets and, within each, the
+// incomplete prefix operators, conditionals and fbys.
 class NestingCount {
  public:
   void feed(TokenKind kind) {
@@ -288,11 +289,11 @@ class NestingCount {
  private:
   struct Level {
     int entered = 0;  // the bracket and the prefix operators before it
-    int held = 0;     // conditionals and fbys begun since
+    int held = 0;     // conditionals and fbys that began since
   };
   std::vector<Level> levels_ = {{}};
-  int total_ = 0;  // their sum
-  int run_ = 0;    // prefix operators just before this token
+  int total_ = 0;  // sum over all levels
+  int run_ = 0;    // prefix operators directly before this token
   TokenKind previous_ = SEMI;
 };
 

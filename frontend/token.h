@@ -1,8 +1,8 @@
-// Tokens of a source file, comments included: what the scanner gives the parser and the
+// Tokens of a source file, including comments, as the scanner passes them to the parser and the
 // formatter.
 //
-// Kinds are those of grammar/Rml.g4, in its order (scan.cc asserts it), with the words in
-// which diagnostics speak of them.
+// The kinds are those of grammar/Rml.g4 in the same order (scan.cc asserts it), with their
+// spelling in diagnostics.
 #pragma once
 
 #include <cstdint>
@@ -46,27 +46,28 @@ inline bool opens(TokenKind kind) {
          kind == TokenKind::TIGHT_LBRACKET;
 }
 inline bool closes(TokenKind kind) { return kind == TokenKind::RPAREN || kind == TokenKind::RBRACKET; }
-// Where a new item begins; no expression contains these.
+// True if a new item begins with this kind. No expression contains these kinds.
 inline bool begins_item(TokenKind kind) { return kind >= TokenKind::NODE && kind <= TokenKind::IMPORT; }
 
-// What the parser found a token to be, where its kind does not say: for the formatter.
+// The role that the parser gave a token, for the formatter, where the kind is ambiguous.
 enum class TokenRole : std::uint8_t {
   plain,
-  attached,  // an opening bracket that belongs to what precedes it: call, index, shape
+  attached,  // an opening bracket after its operand: call, index, shape
   prefix,    // a sign
-  inside,    // a colon of a range or the `=` of a named argument: no spaces
+  inside,    // a colon of a range, or the `=` of a named argument: no spaces
 };
 
 struct Token {
   TokenKind kind = TokenKind::END;
   TokenRole role = TokenRole::plain;
   bool first_on_line = false;
-  bool reported = false;  // a diagnostic has already been given for it
+  bool reported = false;  // true if a diagnostic about it has been reported
   std::uint32_t begin = 0, end = 0;
 };
 
-// All tokens of a registered file in order, ended by one END. Reports bytes and tokens no
-// program can hold; of slips whose meaning is certain (`&&`, `.5`) the meant token is returned.
+// Returns all tokens of a registered file in order, followed by one END. Reports bytes and tokens
+// that no program can contain. If the meaning of a wrong token is certain (`&&`, `.5`), the
+// intended token is returned.
 std::vector<Token> scan(std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics);
 
 }  // namespace rml

@@ -1,7 +1,8 @@
-// What tokens stand for: operators, numbers, strings.
+// The values of operators, numbers and strings.
 //
-// Integers are unsigned 64-bit (a sign is an operator), floats are the nearest double; `_`
-// between digits is skipped. Whether a value fits the type it is used at is asked later.
+// An integer is an unsigned 64-bit number, since a sign is an operator. A float is rounded to the
+// nearest double. `_` between digits is ignored. Later passes check whether a value fits the type
+// at its use.
 #include "frontend/token_value.h"
 
 #include <charconv>

@@ -1,6 +1,6 @@
-// What tokens stand for: operators, and the values of literals from their text.
+// The meaning of tokens: operators, and the values of literals.
 //
-// No ANTLR here: parse.cc finds the tokens, this says what they mean.
+// This file does not use ANTLR. parse.cc finds the tokens, and these functions interpret them.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@
 
 namespace rml {
 
-// kind is that of a binary operator.
+// `kind` must be the kind of a binary operator.
 BinaryOp binary_op(TokenKind kind);
 
-// IntLiteral or FloatLiteral; Error, and E0103, if the number is out of range.
+// Returns IntLiteral or FloatLiteral. If the number is out of range, reports E0103 and returns
+// Error.
 ast::Expr read_integer(std::string_view text, Span span, Diagnostics& diagnostics);
 ast::Expr read_float(std::string_view text, Span span, Diagnostics& diagnostics);
 
-// What the string with its quotes stands for; `closed` tells whether the last one is there.
-// Unknown escapes are reported.
+// Returns the text that a string literal denotes; `text` includes the quotes, and the last quote
+// is missing if `closed` is false. Reports unknown escapes.
 std::string read_string(std::string_view text, bool closed, Span span, Diagnostics& diagnostics);
 
 }  // namespace rml
