@@ -1,10 +1,13 @@
-// Bytes out: a file, standard output or a peer, deflated on the way where asked.
+// Writes bytes to a file, to standard output or to a peer, compressed on request.
 //
-// One buffer, written when full, at flush and at close. Every failure to write (full disk,
-// closed pipe, a late error of close) is a Failure that names the file; after one, the sink
-// writes nothing more. A plain regular file can be patched at its beginning (the row count of an
-// .npy). What was settled is on the disk, and a later sink can go on from there. A named pipe is opened
-// when a process reads it. A pipe without a reader holds up the run; after a signal for ten seconds only.
+// One buffer is written out when it is full, at flush and at close. Every failure to write (full
+// disk, closed pipe, late error of close) is a Failure that names the file; after a failure the
+// sink writes nothing more. A plain regular file can be patched at its beginning, as needed for
+// the row count of an .npy file. After `settle` the bytes are on disk, and a later sink can
+// continue from there.
+//
+// Opening a named pipe waits until a process reads it. A pipe whose reader does not read holds up
+// the run; after a signal it does so for at most ten seconds.
 #pragma once
 
 #include <cstdint>
@@ -20,32 +23,35 @@ namespace rml::rt {
 
 class ByteSink {
  public:
-  // path "-" is standard output. Creates or truncates the file, and locks it (base/file_lock.h). Throws Failure.
+  // path "-" is standard output. Creates or truncates the file and locks it (base/file_lock.h).
+  // Throws Failure.
   static ByteSink open(const std::string& path, bool gzip);
   static ByteSink peer(std::string name, std::unique_ptr<ByteOutput> output);
-  // Cuts an existing file to the length that settle gave, and goes on behind it.
+  // Cuts an existing file to the length that settle returned and continues from there.
   static ByteSink open_again(const std::string& path, bool gzip, std::uint64_t settled);
   ByteSink(ByteSink&&) noexcept;
   ByteSink& operator=(ByteSink&&) = delete;
   ~ByteSink();
 
-  // Room for count bytes (at most 64 KiB); what is written there counts after commit(its end).
+  // Returns the address of at least count free bytes (at most 64 KiB). Bytes written there become
+  // part of the output by commit(end of the bytes).
   char* room(std::size_t count) {
     if (static_cast<std::size_t>(limit_ - next_) < count) write_buffer();
     return next_;
   }
   void commit(char* end) { next_ = end; }
   void append(std::string_view bytes);
-  // As RowSink says; of peers.
+  // For peers; see RowSink::set_early.
   void set_early(bool early);
-  // Hands everything to the system; compressed output keeps what its compressor still holds.
+  // Hands all bytes to the system, except those that a compressor still holds.
   void flush();
   void close();
-  // Everything appended is on the disk; the length of the file. Nothing if it is no regular file of our own.
+  // Brings all bytes to the disk and returns the length of the file; none if it is not a regular
+  // file that this sink has opened.
   std::optional<std::uint64_t> settle();
 
   bool patchable() const { return patchable_; }
-  // Overwrites bytes already appended, at an offset from the first one.
+  // Overwrites bytes that were already appended, at an offset from the first one.
   void patch(std::uint64_t offset, std::string_view bytes);
   const std::string& name() const { return name_; }
 

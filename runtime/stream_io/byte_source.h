@@ -1,11 +1,13 @@
-// Bytes in: a file, standard input, a peer or memory, inflated on the way where asked.
+// Reads bytes from a file, standard input, a peer or memory, and decompresses them on request.
 //
-// The unread bytes lie between begin and end; more fetches further ones and may move them.
-// Before a read that would block, a callback runs (the run flushes its output there, so that
-// a reader of ours who waits for row n before sending row n+1 gets it); the wait itself ends
-// with Interrupted on SIGINT or SIGTERM, and, at a file, when another thread asks for it. A source over memory copies
-// nothing unless it inflates. At most one buffer is held, as large as the longest record asked for. A named pipe is
-// opened without waiting for its writers; it ends when the last of them has gone.
+// The unread bytes are between begin and end; `more` fetches further ones and may move them. A
+// callback runs before each read that would block. The run flushes its output there, so that a
+// peer receives row n even if it sends row n+1 only afterwards. SIGINT and SIGTERM end the wait
+// with Interrupted; for a file, another thread can also end it.
+//
+// A source over memory copies nothing unless it decompresses. At most one buffer is held, as
+// large as the longest requested record. Opening a named pipe does not wait for its writers; the
+// input ends when the last of them has closed it.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +20,10 @@
 
 namespace rml::rt {
 
-// A wait for input, as others see it.
+// Hooks around a wait for input.
 struct Waiting {
   std::function<void()> before = {};
-  int cut_short = -1;  // a file descriptor: the wait ends when it can be read
+  int cut_short = -1;  // file descriptor; the wait ends when it becomes readable
 };
 
 class ByteSource {
@@ -30,7 +32,7 @@ class ByteSource {
 
   // path "-" is standard input. Throws Failure if the file cannot be opened.
   static ByteSource open(const std::string& path, Coding coding, Waiting waiting = {});
-  // A record of a peer has at most so many bytes.
+  // most: maximum size of a record in bytes.
   static ByteSource peer(std::string name, std::unique_ptr<ByteInput> input, std::size_t most, Waiting waiting);
   // The bytes must outlive the source.
   static ByteSource memory(std::string name, std::string_view bytes, Coding coding = Coding::plain);
@@ -43,11 +45,11 @@ class ByteSource {
   const char* end() const { return end_; }
   std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }
   void consume(std::size_t count) { begin_ += count; }
-  // Fetches at least one byte more; false at the end of the input.
+  // Fetches at least one more byte; false at the end of the input.
   bool more();
   // Fetches until `count` bytes are unread; false if the input ends before.
   bool at_least(std::size_t count);
-  // Fetches everything, as far as the memory of the run allows.
+  // Fetches the whole input, within the memory ceiling of the run.
   std::string_view whole();
 
   const std::string& name() const { return name_; }
@@ -67,7 +69,7 @@ class ByteSource {
   int fd_ = -1;
   bool owns_fd_ = false;
   std::unique_ptr<ByteInput> input_;
-  std::string_view rest_;  // of a source over memory
+  std::string_view rest_;  // the rest of a source over memory
   Waiting waiting_;
   std::unique_ptr<Inflater> inflater_;
   std::unique_ptr<char[]> buffer_;
@@ -76,7 +78,7 @@ class ByteSource {
   const char* end_ = nullptr;
   std::uint64_t raw_read_ = 0;
   std::uint64_t raw_size_ = 0;  // 0: unknown
-  // A record longer than this is a binary file under the wrong name, not a row.
+  // A longer record shows that a binary file has a wrong name.
   std::uint64_t most_unread_ = std::uint64_t{1} << 30;
 };
 

@@ -1,4 +1,4 @@
-// Classes by their names: line k of a file, from 0, is class k.
+// Maps the names of classes to numbers: line k of a file, counted from 0, is the name of class k.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace rml::rt {
 
 class ClassList {
  public:
-  // Throws Failure for a file that cannot be read, or in which a class is empty or there twice.
+  // Throws Failure if the file cannot be read, or if a name is empty or repeated.
   static ClassList read(const std::string& path);
 
   const std::string& file() const { return file_; }

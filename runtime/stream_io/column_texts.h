@@ -1,4 +1,5 @@
-// Inputs and outputs whose cells in CSV are texts: --classes and --time.
+// Converts cells of CSV that are texts to values and back: names of classes (--classes), times
+// (--time) and keys that are texts.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +18,28 @@ namespace rml::rt {
 
 class ColumnTexts {
  public:
-  // Reads the lists. Throws Failure for one that is wrong, and with status 2 for names and types that are.
+  // Reads the lists of classes. Throws Failure for a wrong list, and with status 2 for wrong
+  // names or types of ports.
   ColumnTexts(const Reading& reading, const Row& inputs, const Row& outputs);
 
-  // The values of these ports are numbers of keys from now on, whose texts the table has.
+  // From now on, the values of these two ports are numbers of keys, whose texts are in the table.
   void use_keys(KeyTable& keys, std::uint32_t input, std::uint32_t output);
   bool is_key(std::uint32_t input) const { return keys_ != nullptr && input == key_input_; }
-  // Null: the output is no key.
+  // The table of keys if the output is a key that is a text, otherwise null.
   const KeyTable* keys_of(std::uint32_t output) const {
     return keys_ != nullptr && output == key_output_ ? keys_ : nullptr;
   }
 
   bool any() const { return keys_ != nullptr || !classes_.empty() || !times_.empty(); }
   bool any_of(const std::vector<std::uint32_t>& outputs) const;
-  // Null: the cells are numbers.
+  // The classes of an output; null if its cells are numbers.
   const ClassList* of_output(std::uint32_t port) const;
-  // … and no input has them by the same name.
+  // True if the output has classes and no input of the same name has them.
   bool of_output_alone(std::uint32_t port) const;
   bool of_input(std::uint32_t port) const { return is_key(port) || by_input_.contains(port) || times_.contains(port); }
-  // The value that the text stands for; false where it stands for none.
+  // Stores the value that the text stands for; false if it stands for none.
   bool parse(const rml_port& port, std::uint32_t input, const std::string& text, void* to) const;
-  // Why it does not.
+  // The error message for a text that `parse` rejected.
   std::string complaint(std::uint32_t input, const std::string& text) const;
 
  private:
@@ -45,9 +47,9 @@ class ColumnTexts {
   void add_time(const std::string& argument, const Row& inputs);
 
   std::vector<ClassList> classes_;
-  std::map<std::uint32_t, std::size_t> by_input_, by_output_;  // in classes_
+  std::map<std::uint32_t, std::size_t> by_input_, by_output_;  // indices into classes_
   std::map<std::uint32_t, TimeFormat> times_;                  // by input
-  KeyTable* keys_ = nullptr;                                   // null: there are none, or they are no texts
+  KeyTable* keys_ = nullptr;                                   // null: keys are not texts
   std::uint32_t key_input_ = 0, key_output_ = 0;
 };
 

@@ -1,10 +1,11 @@
-// From --input and --output to sources and sinks.
+// Turns the arguments of --input and --output into sources and sinks.
 //
-// An argument is NAME=FILE for one port or FILE for all ports not named by another. A file's
-// format goes by its suffix (.csv .jsonl .chron .npy .npz, each also .gz); stdin, stdout, and
-// devices and pipes without a suffix use --format, CSV if that is not given. A file may serve
-// once, and never as input and output at the same time: the output would destroy the input. Instead of a
-// FILE there may be the address of a peer (live/address.h), whose format is a parameter of it.
+// An argument is NAME=FILE for one port, or FILE for all ports without an argument of their own.
+// The suffix determines the format of a file (.csv .jsonl .chron .npy .npz, each also .gz).
+// Standard streams, and devices and pipes without a suffix, use --format, by default CSV. A file
+// may be used once, and not both as input and output, because the output would destroy the input.
+// Instead of FILE there may be the address of a peer (live/address.h), which includes the format
+// as a parameter.
 #pragma once
 
 #include <memory>
@@ -23,27 +24,29 @@ namespace rml::rt {
 enum class Format { csv, jsonl, chron, npy, npz };
 
 struct Endpoint {
-  std::string path;  // "-": stdin or stdout
+  std::string path;  // "-": standard input or output
   std::optional<Address> peer;
   Format format = Format::csv;
-  Reading reading;  // of an input
+  Reading reading;  // for inputs
   bool gzip = false;
   Ports ports;
-  KeptCells* kept = nullptr;           // CSV: where cells that leave unread come from, or wait
-  const ColumnTexts* texts = nullptr;  // … what cells are texts
+  KeptCells* kept = nullptr;           // CSV: cells that are copied from the input to the output
+  const ColumnTexts* texts = nullptr;  // CSV: cells that are texts
 };
 
-// Who reads or writes what. Throws Failure with status 2 for a wrong argument; stdin or stdout
-// serves all ports if there is no argument. Nothing is opened.
+// Assigns ports to endpoints without opening anything. Standard input or output serves all ports
+// if there is no argument. Throws Failure with status 2 for a wrong argument.
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
                                      const std::string& stdio_format, const Row& row, const Reading& reading = {});
 
-// The cells go from the CSV among the inputs to that among the outputs, of `row`. Throws Failure with status 2 where
-// there is none, or an output has the name of a column.
+// Connects the CSV inputs to the CSV outputs for the cells to be copied. row: the row of the
+// outputs. Throws Failure with status 2 if there is no such input or output, or if an output has
+// the name of a kept column.
 void keep_cells(KeptCells& kept, std::vector<Endpoint>& inputs, std::vector<Endpoint>& outputs, const Row& row);
 
-// What cells of CSV are texts, among the inputs and the outputs, of the rows `in` and `out`. Throws Failure with status
-// 2 where such a port is in no CSV; an output that has the classes of an input is numbers there.
+// Tells the CSV inputs and outputs which of their cells are texts. in, out: the rows of the
+// inputs and outputs. Throws Failure with status 2 if such a port is in no CSV. An output that
+// has its classes from an input of the same name is written as a number in other formats.
 void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& inputs, const Row& out,
                std::vector<Endpoint>& outputs);
 
@@ -52,12 +55,12 @@ void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpo
 
 // Null if there are no endpoints.
 std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting);
-// before: what a run had settled of the file that now goes on with it.
+// before: what an earlier run had settled of the file, which is then continued.
 std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& before = {});
-// Throws Failure for an output that a later run could not go on with.
+// Throws Failure for an output that a later run could not continue.
 void require_continuable(const std::vector<Endpoint>& outputs);
 
-// Peers are live, and wait in ways of their own: their rows are read and written one by one.
+// True if an endpoint is a peer. Rows of peers are read and written one by one.
 bool any_peer(const std::vector<Endpoint>& endpoints);
 
 }  // namespace rml::rt

@@ -1,7 +1,7 @@
-// Cells without a value, and the inputs that say where a value is: the flag `c` of an input `x: f64 when c`.
+// Cells without a value, and the flags that they imply: the flag `c` of an input `x: f64 when c`.
 //
-// A flag that is no column of the file that `x` comes from is what the cells of `x` say: true at the rows at which `x`
-// has a value.
+// If the file of `x` has no column for the flag, the flag follows from the cells of `x`: it is
+// true in rows in which `x` has a value.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,24 @@
 
 namespace rml::rt {
 
-// NA, N/A, <NA>, #N/A, NaN, null, None, in any case.
+// NA, N/A, <NA>, #N/A, NaN, null or None, in upper or lower case.
 bool is_missing_word(std::string_view text);
 
-// The input whose truth (positive) or falsity is the whole clock of another.
+// The flag of an input whose clock consists of this flag (positive) or its negation only.
 struct Sampler {
   std::uint32_t flag = 0;
   bool positive = true;
 };
 std::optional<Sampler> sampler_of(const Row& row, std::uint32_t port);
 
-// Flags that follow from the cells of a file.
+// Computes flags that follow from the cells of a file.
 class DerivedFlags {
  public:
-  // Whether the port is the flag of some of these; it is one from now on.
+  // Registers the flag if it is the flag of some of these ports; returns whether it is.
   bool add(const Row& row, std::uint32_t flag, const std::vector<std::uint32_t>& ports);
   bool none() const { return flags_.empty(); }
-  // Sets them, all other ports being set. The inputs that contradict each other, if two do.
+  // Sets the flags, after all other ports are set. Returns two inputs that contradict each other,
+  // if there are any.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> settle(Row& row) const;
 
  private:
@@ -45,10 +46,10 @@ class DerivedFlags {
   std::vector<Flag> flags_;
 };
 
-// The first of the ports whose flag this is; none: it is no flag.
+// The first of the ports that has this flag; none if the input is not a flag of any.
 std::optional<std::uint32_t> sampled_by(const Row& row, std::uint32_t flag, const std::vector<std::uint32_t>& ports);
 
-// What to write for an input, and to give, so that cells of it may be missing.
+// The fix-it for an input whose cells may be missing: the declaration and the option to use.
 std::string mend_of_missing(const rml_port& port);
 
 }  // namespace rml::rt

@@ -1,8 +1,8 @@
 // The readers, one function per format.
 //
-// Each reads the ports `wanted` of the row, throws a Failure if the beginning of the input
-// already shows that it cannot (a missing column, a wrong type), and keeps a reference to the
-// row. equal_length reads several sources in step.
+// Each reader fills the ports `wanted` of a row and keeps a reference to the row. It throws a
+// Failure if the beginning of the input already shows a missing column or a wrong type.
+// equal_length reads several sources in step.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace rml::rt {
 
 using Ports = std::vector<std::uint32_t>;
 
-// Without a header: one column per element of the wanted ports, in their order.
+// Without a header, the file has one column per element of the wanted ports, in their order.
 struct CsvForm {
   bool headed = true;
   Reading reading = {};
@@ -34,11 +34,12 @@ struct JsonlForm {
 };
 std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted, JsonlForm form = {});
 std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted);
-// One array: one port.
+// An array provides one port.
 std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t port);
 std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted);
 
-// All sources at once; they must be equally long, else a Failure names two that differ.
+// Reads all sources together. They must be equally long; otherwise a Failure names two that
+// differ.
 std::unique_ptr<RowSource> equal_length(std::vector<std::unique_ptr<RowSource>> sources, std::vector<Ports> ports);
 
 }  // namespace rml::rt

@@ -1,4 +1,4 @@
-// How CSV is read beyond what a column's type says: what the options ask for (docs/manual/data.md).
+// Options for reading text formats (docs/manual/data.md).
 #pragma once
 
 #include <string>
@@ -6,18 +6,18 @@
 
 namespace rml::rt {
 
-// What a cell is that has no value: empty, or a word such as NA.
+// Meaning of a cell without a value, which is empty or a word such as NA.
 enum class Missing {
-  error,   // absent if it is empty and the clock of its input says so, else a mistake
-  absent,  // … and an input's flag that is no column says whether it is there
-  nan      // NaN where a float is due
+  error,   // absent if it is empty and its clock is false, otherwise an error
+  absent,  // absent; a flag without a column follows from the cells
+  nan      // NaN for an input of floats
 };
 
 struct Reading {
   char separator = ',';  // between columns
   Missing missing = Missing::error;
-  std::vector<std::string> classes;  // NAME=FILE
-  std::vector<std::string> times;    // NAME=FORMAT
+  std::vector<std::string> classes;  // entries NAME=FILE
+  std::vector<std::string> times;    // entries NAME=FORMAT
 };
 
 }  // namespace rml::rt

@@ -1,10 +1,10 @@
-// One cycle's values: the memory that readers fill and push reads, or pop fills and writers
-// read.
+// The values of one cycle: readers fill a row and push reads it, or pop fills a row and writers
+// read it.
 //
-// Every port has a block of its elements, row-major, aligned to 64 bytes, at an address that
-// never changes, so a reader may keep the pointers. The presence flags lie side by side in port
-// order. A Row never grows after construction. A row made by showing has no memory: it lets its
-// user see other rows, one after the other.
+// Every port has a block of elements, row-major, aligned to 64 bytes, at an address that never
+// changes, so readers may keep pointers. The presence flags are adjacent, in port order. A Row
+// does not grow after construction. A row made by `showing` has no memory of its own: it gives
+// access to the rows of another object, one at a time.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ std::uint64_t dtype_bytes(std::uint8_t dtype);
 inline bool is_float(std::uint8_t dtype) { return dtype >= RML_F16 && dtype <= RML_F64; }
 inline bool is_unsigned(std::uint8_t dtype) { return dtype == RML_U8 || dtype >= RML_U16; }
 
-// A scalar is worth no call.
+// Copies a value; scalars without a call.
 inline void copy_value(void* to, const void* from, std::uint64_t bytes) {
   if (bytes == 8)
     std::memcpy(to, from, 8);
@@ -35,13 +35,13 @@ inline void copy_value(void* to, const void* from, std::uint64_t bytes) {
 
 // "f32", "i32[3,4]".
 std::string type_text(const rml_port& port);
-// The name of one element as CSV heads it: "x" for a scalar, "x[0]", "x[1,2]".
+// The name of an element in a CSV header: "x" for a scalar, "x[0]", "x[1,2]".
 std::string element_name(const rml_port& port, std::uint64_t element);
 
 class Row {
  public:
   Row(const rml_port* ports, std::uint32_t count);
-  // Shows the first ports of another row.
+  // A row that gives access to the first ports of another row.
   static Row showing(const Row& other, std::uint32_t count);
 
   std::uint32_t size() const { return count_; }
@@ -52,7 +52,7 @@ class Row {
   }
   bool is_present(std::uint32_t i) const { return flags_[i] != 0; }
   void set_present(std::uint32_t i, bool value) { flags_[i] = value ? 1 : 0; }
-  // The ports that always are.
+  // Sets the flags of the ports that are always present.
   void set_always_present() {
     for (const std::uint32_t i : always_) flags_[i] = 1;
   }
@@ -61,10 +61,10 @@ class Row {
   const void* const* const_pointers() const { return pointers_.data(); }
   std::uint8_t* present() { return flags_; }
   const std::uint8_t* present() const { return flags_; }
-  // From now on these values and flags; those of a port that is absent may stay where they are.
+  // From now on gives access to these values and flags. The address of an absent port may remain.
   void show(std::uint32_t i, void* data) { pointers_[i] = data; }
   void show_present(std::uint8_t* flags) { flags_ = flags; }
-  // Of the values of the first ports that are there, after those that gave `before`.
+  // A checksum over the present values of the first ports, which continues `before`.
   std::uint32_t checksum(std::uint32_t before, std::uint32_t ports) const;
   std::uint32_t checksum(std::uint32_t before) const { return checksum(before, count_); }
 
@@ -78,7 +78,7 @@ class Row {
   std::unique_ptr<void, Free> block_;
   std::vector<void*> pointers_;
   std::vector<std::uint32_t> always_;
-  std::vector<std::uint8_t> present_;  // empty in a row that shows others
+  std::vector<std::uint8_t> present_;  // empty in a row made by `showing`
   std::uint8_t* flags_ = nullptr;
 };
 

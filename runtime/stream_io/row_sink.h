@@ -1,10 +1,9 @@
-// Where rows go: the interface of every writer.
+// The interface of all writers of rows.
 //
-// A sink is made for some of the ports of one Row. write takes the row's current values;
-// nothing is promised to be outside the process before flush (formats that need the whole
-// run, chronograms and .npz, write at close). close reports what could not be written; a sink
-// destroyed without close has lost data only because another error came first. A sink that settles
-// is one whose file a later run can go on with.
+// A sink is made for some ports of one Row. write takes the current values of the row. Nothing
+// needs to leave the process before flush; formats that need the whole run (chronograms and .npz)
+// write at close. close reports what could not be written. A sink is destroyed without close only
+// after another error. If settle returns a length, a later run can continue the file.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +15,14 @@ class RowSink {
  public:
   virtual ~RowSink() = default;
   virtual void write() = 0;
-  // Whether what is written from here on is of a cycle that may never come: a peer that goes without it, or is not
-  // there, is no fault then. False: it has come.
+  // early: rows written from now on belong to a cycle that may never come. A peer that closes the
+  // connection, or is not reachable, is then not an error. False ends this.
   virtual void set_early(bool) {}
   // The run ended with this many further cycles whose rows are undetermined.
   virtual void undetermined(std::int64_t rows) = 0;
   virtual void flush() = 0;
-  // Brings everything written to the disk; the length of the file, which may be cut back to it. Nothing:
-  // a format that is written at close, or no regular file.
+  // Brings all written rows to the disk and returns the length of the file, to which it may be
+  // cut later. None for formats that are written at close, and for files that are not regular.
   virtual std::optional<std::uint64_t> settle() = 0;
   virtual void close() = 0;
 };

@@ -1,7 +1,7 @@
-// Times as texts: seconds since 1970-01-01 00:00:00 UTC, leap seconds not counted.
+// Converts times given as texts to seconds since 1970-01-01 00:00:00 UTC, without leap seconds.
 //
-// A format is that of strptime, without what depends on the zone of the machine; `unix` are seconds as a number.
-// After %S and %T the text may have a fraction.
+// A format is that of strptime, without the directives that depend on the time zone of the
+// machine; `unix` is a number of seconds. The text may have a fraction after %S and %T.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,18 @@ namespace rml::rt {
 
 class TimeFormat {
  public:
-  // Throws Failure with status 2, headed by `option`, for what is no format of a date.
+  // Throws Failure with status 2 if the format does not describe a date. The message begins with
+  // `option`.
   TimeFormat(const std::string& option, std::string format);
 
-  // Nothing: the text does not fit.
+  // None if the text does not match the format.
   std::optional<double> seconds(std::string text) const;
-  // A text that fits.
+  // A text that matches the format.
   std::string example() const;
 
  private:
   std::string format_;
-  std::string to_seconds_;  // the format up to its seconds; empty: it has none
+  std::string to_seconds_;  // the format up to its seconds; empty if it has none
 };
 
 }  // namespace rml::rt

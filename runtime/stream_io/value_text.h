@@ -1,4 +1,5 @@
-// A value as chronograms write it: 1, -2.5, T, [1,2;3,4], [[1,2],[3,4]] for the shape [2, 1, 2].
+// Formats a value as in chronograms: 1, -2.5, T, [1,2;3,4], and [[1,2],[3,4]] for the shape [2,
+// 1, 2].
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace rml::rt {
 
-// `data` are the elements of a value of the port.
+// data: the elements of a value of the port.
 void append_value(const rml_port& port, const void* data, std::string& text);
 
 }  // namespace rml::rt

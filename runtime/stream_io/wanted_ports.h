@@ -1,7 +1,5 @@
-// What a text reader looks for: the elements of the ports it fills, by name.
-//
-// Shared by formats whose input names its columns: maps names to elements, and words what is
-// missing, with a guess among the names that were there but meant nothing.
+// The elements of ports by name, for readers of formats whose columns have names, and positions
+// in text for messages.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +17,17 @@ struct Element {
   std::uint64_t index = 0;
 };
 
-// "x", "x[0]", "x[1,2]" of every wanted port.
+// The elements of all wanted ports by name: "x", "x[0]", "x[1,2]".
 std::unordered_map<std::string, Element> elements_by_name(const Row& row, const std::vector<std::uint32_t>& wanted);
 
 // "'x' (f32[3], columns x[0] to x[2])".
 std::string expected_columns(const rml_port& port);
 
-// "row 4 …" needs characters, not bytes: the number of code points.
+// The number of code points, because columns are counted in characters rather than bytes.
 std::size_t characters(std::string_view text);
 
-// The columns of places in a line, counted on from the last one if they come in order.
+// Computes columns of positions in a line. It continues from the last position if positions come
+// in order.
 class ColumnCount {
  public:
   void begin(const char* line) { begin_ = at_ = line, column_ = 1; }

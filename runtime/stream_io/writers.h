@@ -1,7 +1,8 @@
 // The writers, one function per format.
 //
-// Each writes the ports `wanted` of the row and keeps a reference to it. Streaming formats
-// (csv, jsonl, npy into a file) hold at most one buffer; chron and npz hold the run.
+// Each writer writes the ports `wanted` of a row and keeps a reference to the row. Streaming
+// formats (csv, jsonl, npy into a file) hold at most one buffer; chron and npz hold the whole
+// run.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +20,19 @@ namespace rml::rt {
 using Ports = std::vector<std::uint32_t>;
 
 struct CsvRest {
-  bool again = false;         // without a header: behind rows that are there already
-  KeptCells* kept = nullptr;  // cells that go before those of the row
+  bool again = false;         // continue a file that has rows: write no header
+  KeptCells* kept = nullptr;  // cells to be written before those of the row
   const ColumnTexts* texts = nullptr;
 };
 std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest = {});
 std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted,
                                      const ColumnTexts* texts = nullptr);
 std::unique_ptr<RowSink> write_chron(ByteSink bytes, const Row& row, const Ports& wanted);
-// One array: one port, which must be present at every cycle.
+// An array holds one port, which must be present at every cycle.
 std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t port,
                                    const std::optional<Settled>& before = {});
-// For a port that may be absent: its present values, and the flags as NAME.present.
+// A port that may be absent becomes two arrays: its present values, and the flags as
+// NAME.present.
 std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted);
 
 }  // namespace rml::rt

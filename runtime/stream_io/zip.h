@@ -1,11 +1,13 @@
-// The part of the zip format that .npz needs: stored entries, and deflated ones to read; no encryption.
+// The part of the zip format that .npz needs: stored entries, and deflated ones when reading; no
+// encryption.
 //
-// Reading works on the whole archive in memory and trusts nothing in it: every offset and size
-// is checked against the archive, entries may not claim more than deflate can hold (1032:1,
-// the mark of a zip bomb), and contents are checked against their CRC before use, in pieces,
-// never all at once. Entries are written stored, as np.savez does: deflate would take ten times as long as the rows.
-// Writing is reproducible: entries carry no time. Archives and entries of
-// 4 GiB and more (zip64) are refused.
+// Reading works on the whole archive in memory and trusts nothing in it. Every offset and size is
+// checked against the archive. An entry must not claim more than deflate can hold (1032:1, to
+// refuse zip bombs). Contents are checked against their CRC before use, in pieces.
+//
+// Entries are written stored, as np.savez does, because deflate would take ten times as long as
+// the rows. Writing is reproducible: entries carry no time. Archives and entries of 4 GiB and
+// more (zip64) are refused.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +24,11 @@ struct ZipEntry {
   std::string name;
   std::string_view data;  // as stored in the archive
   bool deflated = false;
-  std::uint64_t size = 0;  // of the content
+  std::uint64_t size = 0;  // size of the content in bytes
   std::uint32_t crc = 0;
 };
 
-// The entries of an archive, in directory order. Throws Failure; `archive` names it there.
+// The entries of an archive, in directory order. Throws Failure, which names `archive`.
 std::vector<ZipEntry> list_zip(const std::string& archive, std::string_view bytes);
 
 // The content of an entry, after its size and CRC have been checked.
@@ -36,7 +38,7 @@ class ZipWriter {
  public:
   explicit ZipWriter(ByteSink& bytes) : bytes_(bytes) {}
   void add(const std::string& name, std::string_view content);
-  // The directory; nothing may be added after it.
+  // Writes the directory; nothing may be added afterwards.
   void finish();
 
  private:
