@@ -1,5 +1,5 @@
-// See byte_sink.h. Standard output is not closed, as it may be the host's; a duplicate of it
-// is, which reports the same late errors.
+// Standard output is never closed, because the host may use it. A duplicate of its descriptor is
+// closed instead, which reports the same late errors.
 #include "runtime/stream_io/byte_sink.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
 
-// Whether it is what standard output is, as `--output /dev/stdout` opens it anew.
+// True for standard output, also if `--output /dev/stdout` has opened it anew.
 bool is_standard_output(int descriptor) {
   struct stat own{}, standard{};
   return descriptor == STDOUT_FILENO || (fstat(descriptor, &own) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
@@ -35,7 +35,7 @@ bool is_standard_output(int descriptor) {
 struct ByteSink::Deflater {
   z_stream stream{};
   std::unique_ptr<char[]> out = std::make_unique<char[]>(buffer_bytes);
-  bool member_open = true;  // a file has one at least
+  bool member_open = true;  // a file has at least one member
 
   Deflater() {
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
@@ -82,7 +82,8 @@ ByteSink ByteSink::open(const std::string& path, bool gzip) {
   return sink;
 }
 
-// A pipe without a reader cannot be opened without waiting, and the wait must end with a signal.
+// Opens a pipe without blocking and retries until it has a reader, so that a signal can end the
+// wait.
 void ByteSink::open_file(const std::string& path) {
   BackOff back_off;
   while (true) {
@@ -132,7 +133,8 @@ void ByteSink::start(bool gzip) {
   const int flags = fcntl(fd_, F_GETFL);
   pipe_ = fstat(fd_, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
   const off_t origin = lseek(fd_, 0, SEEK_CUR);
-  // With O_APPEND a positioned write goes to the end of the file.
+  // With O_APPEND a positioned write goes to the end of the file, so such files cannot be
+  // patched.
   if (!gzip && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && flags >= 0 && !(flags & O_APPEND) &&
       origin >= 0) {
     patchable_ = true;
@@ -147,7 +149,7 @@ void ByteSink::fail(const char* reason) {
 
 void ByteSink::write_out(const char* bytes, std::size_t count) {
   if (output_) {
-    // After a failure nothing more.
+    // After a failed write the sink must not write again.
     failed_ = true;
     output_->write({bytes, count});
     failed_ = false;
@@ -165,7 +167,8 @@ void ByteSink::write_out(const char* bytes, std::size_t count) {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!ready(fd_, POLLOUT, tick_ms) && grace_.over()) fail("interrupted, and no reader takes the output");
     } else if (errno == EPIPE && is_standard_output(fd_)) {
-      // A reader that has seen enough (`| head -1`) is no fault: nothing more is written, and the run ends.
+      // It is not an error if the reader stops early (`| head -1`): nothing more is written, and
+      // the run ends.
       failed_ = true;
       return note_closed_pipe();
     } else if (errno != EINTR) {
@@ -224,7 +227,7 @@ void ByteSink::flush() {
   failed_ = false;
 }
 
-// What follows begins a member of its own, which gunzip joins to the others.
+// Ends the gzip member, so that later bytes begin a new one. gunzip joins the members.
 void ByteSink::end_member() {
   if (!deflater_ || !deflater_->member_open) return;
   deflate_out("", 0, true);
@@ -257,7 +260,7 @@ void ByteSink::patch(std::uint64_t offset, std::string_view bytes) {
 void ByteSink::close() {
   if (output_ && !failed_) {
     write_buffer();
-    failed_ = true;  // whatever becomes of it, this was the end
+    failed_ = true;  // the sink is finished, even if close fails
     output_->close();
   }
   if (fd_ < 0) return;

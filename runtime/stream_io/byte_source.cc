@@ -1,6 +1,6 @@
-// See byte_source.h. Reads go through poll with a short timeout, so that a signal that comes
-// between looking at the flag and sleeping is noticed at most 200 ms later. Gzip members may
-// follow each other; what follows the last one is ignored, as gzip does.
+// Reads go through poll with a short timeout, so that a signal between the check of the flag and
+// the wait is noticed after at most 200 ms. A file may contain several gzip members; bytes after
+// the last one are ignored, as gzip does.
 #include "runtime/stream_io/byte_source.h"
 
 #include <fcntl.h>
@@ -69,7 +69,8 @@ ByteSource ByteSource::open(const std::string& path, Coding coding, Waiting wait
   if (path == "-") {
     source.fd_ = STDIN_FILENO;
   } else {
-    // Of a pipe the opening waits for a writer, and could not be interrupted by the flag of a signal.
+    // Opening a pipe waits for a writer, which a signal could not interrupt, so it is opened
+    // without blocking.
     struct stat kind{};
     const bool pipe = ::stat(path.c_str(), &kind) == 0 && S_ISFIFO(kind.st_mode);
     source.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
@@ -226,7 +227,7 @@ bool ByteSource::at_least(std::size_t count) {
 
 std::string_view ByteSource::whole() {
   most_unread_ = default_memory_ceiling();
-  // A file is read into a buffer of its size, and not moved as that grows.
+  // The buffer gets the size of the file at once, so that it need not be moved while it fills.
   if (fd_ >= 0 && !inflater_ && raw_size_ > capacity_ && raw_size_ <= most_unread_) move_to_buffer(raw_size_ + chunk);
   while (more()) continue;
   return {begin_, size()};

@@ -1,11 +1,12 @@
-// Chronograms in (docs/language.md, "Chronograms"): one line per stream, `name | v v v`.
+// Reads chronograms (docs/language.md, "Chronograms"): one line per stream, `name | v v v`.
 //
-// `.` is absent, Booleans T/F, tensors without blanks: rank 1 `[1,2,3]`, rank 2 `[1,2;3,4]`,
-// and every further axis one more pair of brackets around a list: `[[1;2],[3;4]]` is 2×2×1.
-// A tensor without elements is `[]`.
-// Empty lines and lines that begin with -- or # are skipped; lines of other names are ignored.
-// The whole text is held, and each stream keeps a cursor into its line. `?` (undetermined)
-// has no value to give to a program and is an error.
+// `.` is absent, Booleans are T/F, and tensors have no blanks: rank 1 is `[1,2,3]`, rank 2 is
+// `[1,2;3,4]`, and each further axis is one more pair of brackets around a list, so
+// `[[1;2],[3;4]]` has the shape 2×2×1. A tensor without elements is `[]`. Empty lines and lines
+// that begin with -- or # are skipped; lines with other names are ignored. `?` (undetermined) has
+// no value for a program and is an error.
+//
+// The whole text is held in memory. Each stream has a cursor into its line.
 #include <cstring>
 #include <string>
 #include <utility>
@@ -23,15 +24,15 @@ struct Stream {
   std::uint32_t port = 0;
   std::int64_t line = 0;
   const char* line_begin = nullptr;
-  const char* at = nullptr;     // behind the last value
-  const char* token = nullptr;  // the last value
+  const char* at = nullptr;     // end of the last value
+  const char* token = nullptr;  // start of the last value
   const char* end = nullptr;
   mutable ColumnCount columns;
 };
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// Walks over one tensor; stops at the first character that is not as the shape wants it.
+// Parses one tensor and stops at the first character that does not fit the shape.
 class TensorText {
  public:
   TensorText(const rml_port& port, void* to, const char* begin, const char* end)
@@ -44,7 +45,7 @@ class TensorText {
   }
   const char* at() const { return at_; }
   Parsed result() const { return result_; }
-  // What stands at the error, up to the next separator.
+  // The text at the error, up to the next separator.
   std::string_view wrong() const {
     const char* stop = at_;
     while (stop < end_ && !std::strchr(",;[]", *stop)) ++stop;
@@ -63,8 +64,8 @@ class TensorText {
     to_ += dtype_bytes(port_.dtype);
     return true;
   }
-  // The elements from this axis on. The last two axes share their brackets (rows end with
-  // `;`); each axis before them brackets its items.
+  // Parses the elements from this axis on. The last two axes share one pair of brackets (rows end
+  // with `;`); each axis before them has brackets around each item.
   bool axis(std::uint32_t axis_index) {
     const bool last = axis_index + 1 == port_.rank;
     const bool row_axis = axis_index + 2 == port_.rank;

@@ -1,11 +1,11 @@
-// Chronograms out (docs/language.md, "Chronograms"), columns aligned to the right:
+// Writes chronograms (docs/language.md, "Chronograms") with columns aligned to the right:
 //
 //   bp | F F T T F T
 //   o  | 8 8 8 5 4 4
 //
-// The width of a cycle's column is known only when all streams have it, and the lines are
-// stream by stream, so the text of every cell is held until close. Tensors as chron_reader.cc
-// describes them.
+// The width of a cycle's column depends on all streams, and each stream has its own line. The
+// texts of all cells are therefore held until close. Tensors are formatted as chron_reader.cc
+// describes.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -19,8 +19,8 @@ namespace {
 
 struct Line {
   std::uint32_t port = 0;
-  std::string text;                 // all cells, end to end
-  std::vector<std::uint64_t> ends;  // of each cell in text
+  std::string text;                 // all cells, concatenated
+  std::vector<std::uint64_t> ends;  // end of each cell in text
 };
 
 class ChronWriter final : public RowSink {
@@ -50,7 +50,7 @@ class ChronWriter final : public RowSink {
     }
   }
 
-  // Nothing can be written before the end.
+  // Nothing can be written before the end of the run.
   void flush() override {}
   std::optional<std::uint64_t> settle() override { return std::nullopt; }
 

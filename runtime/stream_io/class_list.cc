@@ -1,4 +1,4 @@
-// See class_list.h. Blanks around a name are no part of it, as around a cell of CSV.
+// Blanks around a name are removed, as they are from a cell of CSV.
 #include "runtime/stream_io/class_list.h"
 
 #include <sys/stat.h>
@@ -15,7 +15,8 @@ ClassList ClassList::read(const std::string& path) {
     throw Failure("no file '" + path +
                   "' of classes, one in a line; if they are column 3 of data.csv, this makes it:\n" +
                   "  tail -n +2 data.csv | cut -d, -f3 | sort -u > " + path);
-  // A device has no end. A pipe may be read: a command that makes the list.
+  // A device may have no end, so it is refused. A pipe may be read: it can come from a command
+  // that prints the list.
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)))
     throw Failure("cannot read '" + path + "': it is a device, not a file of classes");

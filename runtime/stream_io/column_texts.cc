@@ -1,4 +1,5 @@
-// See column_texts.h.
+// An argument NAME=FILE or NAME=FORMAT refers to inputs and outputs by name; a list of classes
+// may serve both.
 #include "runtime/stream_io/column_texts.h"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ std::vector<std::string> names_of(const Row& row) {
 
 bool is_integer(std::uint8_t dtype) { return dtype != RML_BOOL && !is_float(dtype); }
 
-// The bits of an integer that says the sign are one less.
+// True if the type can represent the number of every class. A signed type has one bit less for
+// it.
 bool fits(std::size_t classes, std::uint8_t dtype) {
   const std::uint64_t bits = 8 * dtype_bytes(dtype) - (is_unsigned(dtype) ? 0 : 1);
   return bits >= 32 || classes <= std::uint64_t{1} << bits;
@@ -118,7 +120,8 @@ bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::st
   if (is_key(input)) {
     if (is_missing_word(text)) return false;
     const std::uint32_t known = keys_->size(), key = keys_->number(text);
-    if (key == known && !is_utf8(text)) return false;  // The run ends with it: this key is not requested again.
+    // The run stops at this key, so nothing reads it afterwards.
+    if (key == known && !is_utf8(text)) return false;
     std::memcpy(to, &key, sizeof key);
     return true;
   }
@@ -127,7 +130,7 @@ bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::st
     if (seconds) std::memcpy(to, &*seconds, sizeof *seconds);
     return seconds.has_value();
   }
-  // Little-endian: the first bytes are those of the narrower integer.
+  // Little-endian: the first bytes are the value as a narrower integer.
   const auto number = classes_[by_input_.at(input)].find(text);
   if (number) std::memcpy(to, &*number, dtype_bytes(port.dtype));
   return number.has_value();

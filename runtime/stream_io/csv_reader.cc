@@ -1,11 +1,13 @@
-// CSV rows (RFC 4180).
+// Reads CSV rows (RFC 4180).
 //
-// The header names columns: `x` for a scalar, `x[0]`, `x[1,2]` for elements (a comma inside
-// brackets separates no columns there, quoted or not). It becomes a plan, one Column per field
-// of a record, so that reading a row is one walk over its bytes that parses each number in
-// place; only records with quotes, blanks or mistakes take the general path. A port is absent
-// if all its fields are empty. A blank line is a row only where the file has a single column,
-// for an input that may be absent; elsewhere blank lines may only end the file.
+// The header names columns: `x` for a scalar; `x[0]`, `x[1,2]` for elements (a comma inside
+// brackets does not separate columns there, quoted or not). It is turned into a list with one
+// Column per field, so that reading a row is a single pass over its bytes, with each number
+// parsed in place. Only records with quotes, blanks or errors take the slower general path.
+//
+// A port is absent if all its fields are empty. A blank line is a row only if the file has a
+// single column, for an input that may be absent; in other files blank lines may only come at the
+// end.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -21,11 +23,11 @@
 namespace rml::rt {
 namespace {
 
-// No scalar is of this type, so a column that has it takes the general path.
+// Marks columns that always take the general path, since no scalar has this type.
 constexpr std::uint8_t as_text = 255;
 
 struct Column {
-  void* to = nullptr;  // null: a column of no interest
+  void* to = nullptr;  // null: the column is not read
   std::uint32_t port = 0;
   std::uint8_t dtype = RML_BOOL;
 };
@@ -59,7 +61,7 @@ class CsvReader final : public RowSource {
   void name_columns();
   void plan_columns();
   [[noreturn]] void missing(std::uint32_t port, std::uint64_t element, const std::vector<std::string>& unknown) const;
-  // A line of separators has fields, whatever these are.
+  // A line of separators is not blank, since it has fields.
   bool is_blank_line() const {
     return trimmed(records_.record()).empty() && records_.record().find(records_.separator()) == std::string_view::npos;
   }
@@ -84,24 +86,24 @@ class CsvReader final : public RowSource {
   Row& row_;
   Ports wanted_;
   const bool headed_;
-  std::vector<std::string> names_;  // of the columns, in file order
+  std::vector<std::string> names_;  // in file order
   std::vector<Column> columns_;
-  std::vector<std::size_t> first_;     // by port: the column of its first element in the file
-  std::vector<const char*> starts_;    // of the fields of the current record
-  std::vector<std::uint64_t> filled_;  // by port: fields that were not empty
+  std::vector<std::size_t> first_;     // by port: column of its first element in the file
+  std::vector<const char*> starts_;    // starts of the fields of the current record
+  std::vector<std::uint64_t> filled_;  // by port: number of fields that were not empty
   const Missing missing_;
-  KeptCells* const kept_;  // null: nothing is kept, or another reader does
+  KeptCells* const kept_;  // null unless this reader keeps cells
   std::vector<std::size_t> kept_columns_;
   const ColumnTexts* const texts_;  // null: no cells are texts
-  bool has_more_ = false;           // … flags that follow from the cells, or cells that are kept
+  bool has_more_ = false;           // the file has flags that follow from cells, or cells to keep
   DerivedFlags derived_;
   bool blank_is_row_ = false;
-  char likely_separator_ = 0;  // of a header that seems to have another one
+  char likely_separator_ = 0;  // separator that the header seems to use; 0: unknown
   std::int64_t cycle_ = -1;
   std::string scratch_;
 };
 
-// In a header a comma inside brackets belongs to the name, and blanks mean nothing.
+// In a header a comma inside brackets belongs to the name, and blanks are ignored.
 std::vector<HeaderField> split_header(std::string_view record, char separator) {
   std::vector<HeaderField> fields;
   std::string scratch;
@@ -128,11 +130,11 @@ std::vector<HeaderField> split_header(std::string_view record, char separator) {
 
 bool looks_like_a_number(const std::string& text) {
   double value = 0;
-  if (text.find_first_of("0123456789") > 1) return false;  // "nan" is a name here
+  if (text.find_first_of("0123456789") > 1) return false;  // "nan" is a name in a header
   return parse_whole_scalar(RML_F64, text, &value) == Parsed::ok;
 }
 
-// Half of the bytes of Latin text are zeros then; the last one may belong to the line end.
+// Latin text has zeros in half of its UTF-16 bytes; the last byte may belong to the line end.
 bool is_utf16(std::string_view header) {
   const bool marked = header.substr(0, 2) == "\xff\xfe" || header.substr(0, 2) == "\xfe\xff";
   return marked || (header.size() > 1 && 2 * std::count(header.begin(), header.end(), '\0') >= std::ssize(header) - 1);
@@ -224,7 +226,7 @@ void CsvReader::missing(std::uint32_t i, std::uint64_t element, const std::vecto
                 other + "'");
 }
 
-// Blank lines: see the head of this file.
+// Reads the next record that is not blank; for blank lines see the head of this file.
 bool CsvReader::next_row() {
   if (!records_.next()) return false;
   if (blank_is_row_ || !is_blank_line()) return true;
@@ -286,7 +288,7 @@ void CsvReader::parse_field(std::size_t c, std::string_view raw) {
   if (parse_text(c, raw)) ++filled_[columns_[c].port];
 }
 
-// Between quotes every blank is part of a key.
+// The text of a cell. Blanks between quotes are part of a key.
 std::string_view CsvReader::cell_text(std::size_t c, std::string_view raw) {
   if (!is_key_text(columns_[c].port) || !trimmed(raw).starts_with('"')) return field_text(raw, scratch_);
   scratch_ = field_content(trimmed(raw));
@@ -325,7 +327,7 @@ void CsvReader::settle_presence() {
   }
 }
 
-// As far as this row says it: the flag of the input is read with it, and before it is settled.
+// True if the clock of the port is true in this row, as far as the flag is in the row itself.
 bool CsvReader::is_due(std::uint32_t port) const {
   if (row_.port(port).always) return true;
   const auto sampler = sampler_of(row_, port);

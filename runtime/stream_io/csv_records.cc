@@ -1,6 +1,6 @@
-// See csv_records.h. The common record has no quotes: memchr finds its end. One that has a
-// quote is scanned again by a small automaton, whose state survives fetching more bytes, so a
-// long quoted field is not scanned from its beginning each time.
+// In the common record without quotes, memchr finds the end. A record with quotes is scanned
+// again by a small automaton. Its state is kept while more bytes are fetched, so a long quoted
+// field is scanned only once.
 #include "runtime/stream_io/csv_records.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::string_view field_text(std::string_view raw, std::string& scratch) {
   return trimmed(scratch);
 }
 
-// The length of the record that begins the unread bytes, without its line end.
+// The length of the record at the beginning of the unread bytes, without its line end.
 std::size_t CsvRecords::find_quoted_end() {
   enum { field_start, plain, quoted, quote_in_quoted } state = field_start;
   std::size_t i = 0;
@@ -80,7 +80,7 @@ bool CsvRecords::next() {
   length_ = 0;
   if (first_) {
     first_ = false;
-    // One byte first: a header of two must not wait for a third.
+    // Fetches a single byte first: a header of two bytes must not wait for a third one.
     const bool marked = bytes_.at_least(1) && *bytes_.begin() == '\xef' && bytes_.at_least(3) &&
                         std::memcmp(bytes_.begin(), "\xef\xbb\xbf", 3) == 0;
     if (marked) bytes_.consume(3);
@@ -109,7 +109,8 @@ bool CsvRecords::next() {
   return true;
 }
 
-// Line ends lie inside quotes; places are mostly asked for in order.
+// Line ends in a record are inside quotes. Positions are mostly requested in order, so counting
+// continues from the last one.
 Place CsvRecords::where(const char* at) const {
   if (place_at_ == nullptr || at < place_at_) {
     place_line_ = line_;

@@ -1,8 +1,9 @@
-// CSV rows out (RFC 4180 with LF line ends).
+// Writes CSV rows (RFC 4180, with LF as line end).
 //
-// The header is written at once, unless the file is gone on with. Names with a comma (`x[1,2]`) are quoted. An absent
-// value is empty fields; where the file has one column only, `""`, as a blank line may be skipped by other readers. The
-// row is formatted straight into the sink's buffer.
+// The header is written immediately, unless the file is continued. Names with a comma (`x[1,2]`)
+// are quoted. An absent value is written as empty fields; in a file with a single column it is
+// `""`, because other readers may skip blank lines. Rows are formatted directly in the buffer of
+// the sink.
 #include <charconv>
 #include <cstring>
 #include <string>
@@ -22,7 +23,7 @@ class CsvWriter : public RowSink {
     for (const std::uint32_t i : wanted_) columns_ += row_.port(i).elements;
   }
 
-  // kept: the names of further columns before these; null: there are none.
+  // kept: the names of kept columns that precede these; null if there are none.
   void write_header(const KeptCells* kept) {
     bool first = kept == nullptr;
     std::string line = first ? "" : kept->header();
@@ -75,7 +76,8 @@ class CsvWriter : public RowSink {
   std::uint64_t columns_ = 0;
 };
 
-// With cells that are texts: those that were kept, before all others, and classes.
+// Writes rows with cells that are texts: kept cells, which precede all others, class names and
+// keys.
 class TextWriter final : public CsvWriter {
  public:
   TextWriter(ByteSink bytes, const Row& row, const Ports& wanted, const CsvRest& rest)
@@ -90,7 +92,7 @@ class TextWriter final : public CsvWriter {
     writer_ = kept_->add_writer();
   }
 
-  // Only whole rows are written, and none behind one that cannot be.
+  // Writes whole rows only, and none after a row that could not be written.
   void write() override {
     if (failed_) return;
     failed_ = true;
@@ -151,12 +153,12 @@ class TextWriter final : public CsvWriter {
     bytes_.append(cells);
   }
 
-  KeptCells* const kept_;                  // null: nothing was
-  std::size_t writer_ = 0;                 // … of these
-  std::vector<const ClassList*> classes_;  // of each port; null: numbers
+  KeptCells* const kept_;                  // null: no cells are kept
+  std::size_t writer_ = 0;                 // number of this writer in kept_
+  std::vector<const ClassList*> classes_;  // by port; null: numbers
   const KeyTable* keys_ = nullptr;         // null: no port is a key that is a text
-  std::size_t key_ = 0;                    // … this one
-  std::int64_t rows_ = 0;                  // that have been written
+  std::size_t key_ = 0;                    // position of that port in wanted_
+  std::int64_t rows_ = 0;                  // rows written
   bool failed_ = false;                    // a row could not be written
 };
 

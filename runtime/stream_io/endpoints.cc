@@ -1,5 +1,5 @@
-// See endpoints.h. `a=b.csv` is read as input a from b.csv if there is an input a; a file that
-// really has that name can be given as ./a=b.csv.
+// `a=b.csv` means that input a is read from b.csv, if there is an input a. A file with that name
+// can be given as ./a=b.csv.
 #include "runtime/stream_io/endpoints.h"
 
 #include <sys/stat.h>
@@ -40,7 +40,7 @@ bool is_device_or_pipe(const std::string& path) {
 }
 
 void choose_peer_format(Endpoint& endpoint, const std::string& stdio_format, const char* option) {
-  // A message has no header: with JSON it says itself what is what.
+  // A message has no header, and JSON names its values, so JSON is the default.
   const std::string standard = endpoint.peer->kind == Address::Kind::mqtt ? "jsonl" : "csv";
   const std::string& given = endpoint.peer->format.empty() ? stdio_format : endpoint.peer->format;
   endpoint.format = *format_named(given.empty() ? standard : given);
@@ -90,7 +90,7 @@ std::string port_names(const Row& row, const Ports& ports) {
   return text;
 }
 
-// Checks what a format cannot hold.
+// Refuses ports that the format cannot represent.
 void check_ports(Direction direction, const Endpoint& endpoint, const Row& row) {
   const std::string what = std::string(option_name(direction)) + " " + endpoint.path + ": ";
   const bool arrays = endpoint.format == Format::npy || endpoint.format == Format::npz;
@@ -120,7 +120,7 @@ void check_ports(Direction direction, const Endpoint& endpoint, const Row& row) 
 struct Assignment {
   std::vector<Endpoint> endpoints;
   std::vector<bool> named;
-  std::optional<std::size_t> rest;  // the endpoint of all other ports
+  std::optional<std::size_t> rest;  // index of the endpoint for all other ports
 };
 
 void assign(Direction direction, const std::string& argument, const Row& row, Assignment& assignment) {
@@ -159,7 +159,8 @@ void assign(Direction direction, const std::string& argument, const Row& row, As
   assignment.endpoints.push_back(std::move(endpoint));
 }
 
-// Whether the port is the flag of what an endpoint reads, which then reads it as well.
+// If the port is the flag of ports that an endpoint reads, adds it to that endpoint and returns
+// true.
 bool follows_from_cells(std::uint32_t flag, const Row& row, std::vector<Endpoint>& endpoints) {
   for (Endpoint& endpoint : endpoints) {
     if (!sampled_by(row, flag, endpoint.ports)) continue;
@@ -169,7 +170,7 @@ bool follows_from_cells(std::uint32_t flag, const Row& row, std::vector<Endpoint
   return false;
 }
 
-// The option for missing values where no format has any would say nothing.
+// Refuses the option for missing values if no input has a format with missing values.
 void require_missing(const std::vector<Endpoint>& inputs, const Reading& reading) {
   if (reading.missing == Missing::error) return;
   for (const Endpoint& input : inputs)
@@ -177,7 +178,7 @@ void require_missing(const std::vector<Endpoint>& inputs, const Reading& reading
   throw Failure("--missing: no input is CSV or JSON lines; other formats say themselves what is absent", exit_usage);
 }
 
-// Only files can be destroyed by writing to them.
+// The identity of a file; none for peers. Only files can be destroyed by writing to them.
 std::optional<FileIdentity> file_of(const Endpoint& endpoint, int stdio) {
   if (endpoint.peer) return std::nullopt;
   return endpoint.path == "-" ? identity_of(stdio) : identity_of(endpoint.path);
@@ -347,7 +348,7 @@ void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpo
 
 std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting) {
   if (inputs.empty()) return nullptr;
-  // All are there before the first is looked at: its reader may wait for a header.
+  // Opens all inputs before the first is read, because reading a header may wait.
   std::vector<ByteSource> bytes;
   for (const Endpoint& input : inputs) bytes.push_back(open_bytes(input, waiting));
   std::vector<std::unique_ptr<RowSource>> sources;

@@ -1,7 +1,7 @@
-// Several sources read in step, as one.
+// Reads several sources in step, as one source.
 //
-// The streams of a program have a common length: an input file that ends before another is a
-// mistake, found at the first cycle that one has and the other lacks.
+// All streams of a program have the same length. If one input file ends before another, this is
+// reported as an error at the first cycle that only one of them has.
 #include <string>
 #include <utility>
 

@@ -1,11 +1,12 @@
-// JSON lines in: one object per cycle (blank lines are skipped).
+// Reads JSON lines: one object per cycle; blank lines are skipped.
 //
-// A key names an input; tensors are arrays nested as the shape says; null or no key is absent, or
-// what --missing makes of it;
-// other keys are ignored whatever they hold. Floats may also be the strings "NaN", "Infinity"
-// and "-Infinity". nlohmann's SAX parser drives a small automaton that stores values where they
-// belong; float text is converted by us, as the parser's own conversion to double would round
-// f32 twice.
+// A key names an input. Tensors are arrays nested according to the shape. A null or a missing key
+// means absent, or follows --missing. Other keys are ignored. Floats may also be the strings
+// "NaN", "Infinity" and "-Infinity".
+//
+// nlohmann's SAX parser drives a small automaton that stores the values directly in the row. The
+// text of floats is converted here, because the parser's conversion to double would round f32
+// twice.
 #include <algorithm>
 #include <charconv>
 #include <clocale>
@@ -26,17 +27,19 @@
 namespace rml::rt {
 namespace {
 
-// The state of one object: which input's value is being read, and how deep in its arrays.
+// Handles one object: remembers the input whose value is being read and the depth in its arrays.
 // Every handler returns false after an error, whose text is in `error`.
 class ObjectHandler {
-  static constexpr int number_overflow = 406;  // of the parser's exceptions
+  // number of the parser's exception for numbers out of range
+  static constexpr int number_overflow = 406;
 
  public:
-  // texts: null, or what values of ports are texts. null_is_nan: within float tensors.
+  // texts: the ports whose values are texts, or null. null_is_nan: a null within a tensor of
+  // floats is NaN.
   ObjectHandler(Row& row, const Ports& wanted, const ColumnTexts* texts, bool null_is_nan)
       : row_(row), texts_(texts), null_is_nan_(null_is_nan), seen_(row.size(), false) {
     for (const std::uint32_t i : wanted) ports_[row.port(i).name] = i;
-    // The parser writes the locale's decimal point into the text of a number.
+    // The parser uses the decimal point of the locale in the text of a number.
     decimal_point_ = *std::localeconv()->decimal_point;
   }
 
@@ -52,8 +55,10 @@ class ObjectHandler {
   bool seen(std::uint32_t port) const { return seen_[port]; }
   const std::vector<std::string>& unknown() const { return unknown_; }
   const std::string& error() const { return error_; }
-  std::size_t error_at() const { return error_at_; }  // bytes into the line; 0: unknown
-  // Text at error_at() of a number that is larger than any f64, in a value that is ignored; empty: none.
+  // in bytes from the start of the line; 0: unknown
+  std::size_t error_at() const { return error_at_; }
+  // The text, ending at error_at(), of a number beyond f64 in a value that is ignored; empty if
+  // there is none.
   const std::string& too_large() const { return too_large_; }
 
   bool null() {
@@ -162,7 +167,8 @@ class ObjectHandler {
   }
 
  private:
-  // The parser quotes all that it has read of a value, which may be millions of characters.
+  // Shortens a message of the parser, which quotes all text of a value, possibly millions of
+  // characters.
   static std::string shortened(const std::string& text) {
     constexpr std::size_t most = 200;
     if (text.size() <= most) return text;
@@ -215,11 +221,11 @@ class ObjectHandler {
   std::vector<std::string> unknown_;
   std::string error_, too_large_;
   std::size_t error_at_ = 0;
-  std::size_t depth_ = 0;           // open brackets of either kind
-  const rml_port* port_ = nullptr;  // whose value comes; null: of no port
+  std::size_t depth_ = 0;           // number of open brackets and braces
+  const rml_port* port_ = nullptr;  // port of the current value; null: none
   std::uint32_t index_ = 0;
   char* to_ = nullptr;
-  std::vector<std::uint64_t> counts_;  // items so far, by axis
+  std::vector<std::uint64_t> counts_;  // by axis: number of items so far
   char decimal_point_ = '.';
 };
 
@@ -243,7 +249,7 @@ class JsonlReader final : public RowSource {
     do {
       if (!next_line()) return false;
     } while (trimmed(line_).empty());
-    // To the parser it is the end, whatever follows.
+    // The parser treats a zero byte as the end of the input, so it is refused here.
     if (const std::size_t zero = line_.find('\0'); zero != line_.npos) {
       throw Failure(name() + ":" + std::to_string(number_) + ":" +
                     std::to_string(characters(line_.substr(0, zero + 1))) + cycle_text() +
@@ -264,7 +270,7 @@ class JsonlReader final : public RowSource {
         throw Failure(place(i) + cycle_text() + "no value for '" + port.name +
                       "', which is present at every cycle (clock " + port.clock + ")" + mend(i));
     }
-    // A flag that the row does not have is what its inputs say.
+    // A flag without a key follows from its inputs.
     for (const auto& [flag, derived] : flags_)
       if (!handler_.seen(flag)) derive(derived);
     return true;
@@ -300,7 +306,7 @@ class JsonlReader final : public RowSource {
     throw Failure(place(against->second) + cycle_text() + text(against->first) + ", and " + text(against->second) +
                   ": they have one flag, which is not in the row; give each a flag of its own");
   }
-  // What to do about an input without a value, as CSV says it.
+  // The fix-it for an input without a value, as in CSV.
   std::string mend(std::uint32_t i) const {
     const rml_port& port = row_.port(i);
     const std::string near = did_you_mean(port.name, handler_.unknown());
@@ -312,7 +318,8 @@ class JsonlReader final : public RowSource {
     return mend_of_missing(port);
   }
 
-  // The parser has no numbers beyond f64. Where such a one is ignored, another takes its place.
+  // The parser refuses numbers beyond f64. If such a number is in a value that is ignored, it is
+  // replaced by 0 and the line is parsed again.
   bool parse(std::string_view text) {
     std::string changed;
     while (true) {
@@ -353,9 +360,9 @@ class JsonlReader final : public RowSource {
   const ColumnTexts* const texts_;
   const Missing missing_;
   ObjectHandler handler_;
-  std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // with --missing absent
+  std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // with --missing absent only
   std::string_view line_;
-  std::size_t length_ = 0;  // with the line end
+  std::size_t length_ = 0;  // including the line end
   std::int64_t number_ = 0;
   std::int64_t cycle_ = -1;
 };

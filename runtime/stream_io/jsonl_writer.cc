@@ -1,7 +1,7 @@
-// JSON lines out: one object per cycle, keys in port order.
+// Writes JSON lines: one object per cycle, with keys in the order of the ports.
 //
-// Tensors are nested arrays, an absent value is null. JSON has no NaN or infinities: they are
-// the strings "NaN", "Infinity" and "-Infinity", which the reader takes back.
+// Tensors are nested arrays, and an absent value is null. JSON has no NaN or infinities: they are
+// written as the strings "NaN", "Infinity" and "-Infinity", which the reader accepts.
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 
 class JsonlWriter final : public RowSink {
  public:
-  // texts: null, or what values of ports are texts.
+  // texts: the ports whose values are texts, or null.
   JsonlWriter(ByteSink bytes, const Row& row, const Ports& wanted, const ColumnTexts* texts)
       : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
     for (const std::uint32_t i : wanted_) {
@@ -78,7 +78,7 @@ class JsonlWriter final : public RowSink {
       if (*begin == '-' && begin[1] == 'i') return bytes_.append("\"-Infinity\"");
     }
     bytes_.commit(end);
-    // Readers take -0 for the integer, which has no sign.
+    // Readers take -0 for an integer, which has no sign, so it becomes -0.0.
     if (is_float(port.dtype) && std::string_view(begin, static_cast<std::size_t>(end - begin)) == "-0") {
       bytes_.append(".0");
     }
@@ -87,9 +87,9 @@ class JsonlWriter final : public RowSink {
   ByteSink bytes_;
   const Row& row_;
   Ports wanted_;
-  std::vector<std::string> keys_;        // with what stands before and behind them
+  std::vector<std::string> keys_;        // the text of each key with its punctuation
   const KeyTable* key_table_ = nullptr;  // null: no port is a key of the run that is a text
-  std::uint32_t key_ = 0;                // … this one
+  std::uint32_t key_ = 0;                // index of that port
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// See kept_cells.h.
+// Cells wait in a queue. The front is removed when the last of the writers has taken it.
 #include "runtime/stream_io/kept_cells.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
-// The columns of a line, for a message.
+// The columns of a header for messages.
 std::string named(const std::string& header) { return header.empty() ? "no columns" : "'" + header + "'"; }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// See missing_cells.h.
+// The clock of an input is available as text ("base on c"), from which the name of its flag is
+// taken.
 #include "runtime/stream_io/missing_cells.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// See npy_array.h.
+// Elements are converted one by one through the widest type of their kind, unless they have the
+// layout of the dtype.
 #include "runtime/stream_io/npy_array.h"
 
 #include <algorithm>
@@ -15,10 +16,10 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "elements are copied as they lie in memory");
 
 constexpr std::string_view magic("\x93NUMPY", 6);
-// Real headers are below 1 KiB; only structured types, which are refused, need more.
+// Real headers have less than 1 KiB; only structured types, which are refused, need more.
 constexpr std::size_t longest_header = std::size_t{1} << 16;
 
-// Reads {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } and nothing more general.
+// Parses exactly the form {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
 class HeaderParser {
  public:
   HeaderParser(const std::string& file, std::string_view text) : file_(file), text_(text) {}
@@ -95,7 +96,7 @@ class HeaderParser {
       const auto [stop, code] = std::from_chars(begin, text_.data() + text_.size(), value);
       if (code != std::errc()) damaged("expected a size");
       at_ += static_cast<std::size_t>(stop - begin);
-      accept('L');  // as Python 2 wrote long integers
+      accept('L');  // suffix of long integers in Python 2
       values.push_back(value);
       if (!accept(',') && peek() != ')') damaged("expected ',' or ')'");
     }
@@ -242,7 +243,7 @@ bool converts_safely(const NpyHeader& header, std::uint8_t dtype) {
   if (dtype == RML_BOOL) return false;
   if (header.kind == 'f') {
     const int bits = header.bytes == 2 ? 11 : header.bytes == 4 ? 24 : 53;
-    // bf16 has the exponents of f32 but fewer digits than f16; nothing but itself fits it.
+    // bf16 has the exponents of f32 but fewer digits than f16, so no other type converts to it.
     return is_float(dtype) && dtype != RML_BF16 && bits <= mantissa_bits(dtype);
   }
   const bool is_signed = header.kind == 'i';
@@ -253,7 +254,7 @@ bool converts_safely(const NpyHeader& header, std::uint8_t dtype) {
   return value_bits <= room && (to_signed || !is_signed);
 }
 
-// A byte of a file may be any; one of a Boolean is 0 or 1.
+// Booleans are never copied as bytes, because a file may contain bytes other than 0 and 1.
 bool lie_alike(const NpyHeader& header, std::uint8_t dtype) {
   return dtype != RML_BOOL && !header.big_endian &&
          npy_descr(dtype).substr(1) == std::string_view(header.descr).substr(1);

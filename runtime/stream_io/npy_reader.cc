@@ -1,9 +1,9 @@
-// NumPy arrays in: .npy (one stream) and .npz (a zip of .npy, one per stream).
+// Reads NumPy arrays: .npy (one stream) and .npz (a zip of .npy, one per stream).
 //
-// The leading axis is time, the others are the port's shape. Rows are read one by one, so an
-// array larger than memory is no problem. Big-endian arrays are converted; arrays in Fortran
-// order have time as the fastest axis and would have to be held whole: they are refused, with
-// the remedy. Every row is present.
+// The leading axis is time, and the others are the shape of the port. Every row is present. Rows
+// are read one by one, so an array may be larger than memory. Big-endian arrays are converted.
+// Arrays in Fortran order have time as the fastest axis and would have to be held as a whole;
+// they are refused, with a fix-it.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -107,7 +107,7 @@ class NpyReader final : public RowSource {
   std::uint64_t cycle_ = 0;
 };
 
-// Keeps the archive's bytes while its entries are read.
+// Owns the bytes of the archive while its entries are read.
 class NpzReader final : public RowSource {
  public:
   NpzReader(ByteSource bytes, Row& row, const Ports& wanted) : bytes_(std::move(bytes)) {

@@ -1,9 +1,10 @@
-// NumPy arrays out: .npy (one stream) and .npz (a zip of .npy, one per stream).
+// Writes NumPy arrays: .npy (one stream) and .npz (a zip of .npy, one per stream).
 //
-// The row count stands in the header, before the rows. Into a plain file rows are written as
-// they come and the header again at close (a killed run leaves a file of the rows last settled); into a pipe
-// or a compressor, and for .npz, the rows are held until close. A stream that may be absent
-// becomes two arrays in an .npz: NAME, its present values, and NAME.present, a flag per cycle. NaN is one NaN.
+// The header contains the number of rows, which is known only at the end. In a plain file, rows
+// are written as they come, and the header is rewritten at close; a killed run leaves a file with
+// the rows last settled. For a pipe, a compressor or an .npz, the rows are held until close. In
+// an .npz, a stream that may be absent becomes two arrays: NAME with its present values, and
+// NAME.present with a flag per cycle. All NaNs are written with the same bits.
 #include <string>
 #include <utility>
 
@@ -67,7 +68,7 @@ class NpyWriter final : public RowSink {
   bool streams_;
   bool closed_ = false;
   std::uint64_t rows_ = 0;
-  std::string held_, value_;  // all of them, or that of a row
+  std::string held_, value_;  // all rows held; the current row
 };
 
 struct HeldStream {
@@ -75,7 +76,7 @@ struct HeldStream {
   bool always = true;
   std::uint64_t row_bytes = 0, values = 0;
   std::string bytes;
-  std::string present;  // a byte per cycle; unused where always present
+  std::string present;  // a byte per cycle; unused if always present
 };
 
 class NpzWriter final : public RowSink {

@@ -1,5 +1,5 @@
-// See row.h. All ports share one zeroed allocation; sizes are added with overflow checks, as
-// they come from a table that another program made.
+// All ports share one zeroed allocation. Sizes are added with overflow checks, because the table
+// of ports comes from another program.
 #include "runtime/stream_io/row.h"
 
 #include <zlib.h>

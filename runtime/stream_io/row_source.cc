@@ -1,4 +1,4 @@
-// See row_source.h.
+// Formats the place of an error for messages.
 #include "runtime/stream_io/row_source.h"
 
 namespace rml::rt {

@@ -1,8 +1,8 @@
-// See scalar_text.h. Most decimals in files are short: up to 19 digits whose integer fits in
-// 53 bits, times or over a power of ten up to 10^22. Both are exact doubles, so one
-// multiplication or division rounds correctly (Clinger 1990). For f32 that double is rounded
-// once more, which can only be wrong where the double lies exactly midway between two floats;
-// those, subnormals and everything else go to std::from_chars.
+// Most decimals in files are short: an integer of up to 19 digits that fits in 53 bits, times or
+// over a power of ten up to 10^22. Both are exact doubles, so one multiplication or division
+// rounds correctly (Clinger 1990). For f32 the double is rounded once more, which can only be
+// wrong if the double is exactly midway between two floats. These, subnormals and all other
+// numbers go to std::from_chars.
 #include "runtime/stream_io/scalar_text.h"
 
 #include <array>
@@ -26,7 +26,7 @@ bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
 
 bool is_letter(char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; }
 
-// A decimal as digits × 10^exponent, if it is short enough to be handled exactly.
+// A decimal as digits × 10^exponent, if it is short enough for exact arithmetic.
 struct ShortDecimal {
   std::uint64_t digits = 0;
   int exponent = 0;
@@ -64,7 +64,7 @@ ShortDecimal scan_short_decimal(const char* at, const char* end) {
   return decimal;
 }
 
-// False: not certain to be correctly rounded.
+// Returns false if the result might not be correctly rounded.
 bool round_short_decimal(const ShortDecimal& decimal, double& value) {
   if (decimal.digits > (std::uint64_t{1} << 53) || decimal.exponent < -22 || decimal.exponent > 22) return false;
   const double digits = static_cast<double>(decimal.digits);
@@ -87,8 +87,8 @@ bool narrow(double wide, double& value) {
   return true;
 }
 
-// from_chars reports both ends of the range alike. What is too small reads as zero, as IEEE
-// 754 rounds it; what is too large is an error.
+// from_chars reports overflow and underflow alike. A number that is too small reads as zero, as
+// IEEE 754 rounds it; one that is too large is an error.
 template <class Float>
 Parsed from_chars_float(const char*& at, const char* end, Float& value) {
   const auto [stop, code] = std::from_chars(at, end, value);
@@ -123,7 +123,7 @@ Parsed parse_float(const char*& at, const char* end, Float& result) {
   return Parsed::ok;
 }
 
-// `.0` behind an integer, as programs do that write all numbers as floats.
+// Skips `.0` after an integer, for programs that write all numbers as floats.
 const char* skip_no_fraction(const char* at, const char* end) {
   const char* p = at;
   if (p == end || *p != '.') return at;
@@ -137,7 +137,7 @@ template <class Integer>
 Parsed parse_integer(const char*& at, const char* end, Integer& value) {
   const char* p = at;
   if (p + 1 < end && *p == '+' && is_digit(p[1])) ++p;
-  // A negative number is malformed to from_chars for an unsigned type; here it does not fit.
+  // For from_chars a negative number is malformed as an unsigned type; here it is out of range.
   if (std::is_unsigned_v<Integer> && p + 1 < end && *p == '-' && is_digit(p[1])) return Parsed::out_of_range;
   const auto [stop, code] = std::from_chars(p, end, value);
   if (code == std::errc::result_out_of_range) return Parsed::out_of_range;
@@ -177,8 +177,8 @@ Parsed parse_half(std::uint8_t dtype, const char*& at, const char* end, void* to
   double wide = 0;
   const Parsed result = parse_float(p, end, wide);
   if (result != Parsed::ok) return result;
-  // Rounding to float keeps a sticky bit (round to odd), so that the second rounding is that
-  // of the double.
+  // Rounds to float with a sticky bit (round to odd), so that the second rounding gives the same
+  // result as rounding the double directly.
   float value = static_cast<float>(wide);
   if (std::isfinite(value) && static_cast<double>(value) != wide) {
     std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
@@ -210,8 +210,8 @@ char* format_text(std::string_view text, char* to) {
   return to + text.size();
 }
 
-// Small whole numbers are frequent and need no search for the shortest digits; from 100000 on
-// the scientific form can be shorter. Null: not such a number.
+// Small whole numbers are frequent and need no search for the shortest digits. From 100000 on,
+// the scientific form can be shorter. Null if the value is not such a number.
 template <class Float>
 char* format_whole(Float value, char* to) {
   if (!(value > Float{-100000} && value < Float{100000})) return nullptr;
@@ -227,7 +227,7 @@ char* format_float(Float value, char* to) {
   return std::to_chars(to, to + longest_scalar, value).ptr;
 }
 
-// to_chars knows no 16-bit floats: the fewest digits that read back.
+// Finds the fewest digits that read back, because to_chars does not support 16-bit floats.
 char* format_half(std::uint8_t dtype, std::uint16_t bits, char* to) {
   const float value = dtype == RML_F16 ? float_from_f16(bits) : float_from_bf16(bits);
   if (!std::isfinite(value)) return format_float(value, to);
@@ -343,8 +343,8 @@ std::string parse_complaint(std::uint8_t dtype, Parsed result, std::string_view 
   }
   if (dtype == RML_BOOL) return quoted + " is not a bool (true or false, T or F, 1 or 0)";
   const std::string said = quoted + " is not " + (is_unsigned(dtype) || dtype == RML_BF16 ? "a " : "an ") + name;
-  // A type that is not written is found by what is done with the input, and is i32 where that leaves it open: of all
-  // other integers somebody has said so.
+  // If a program gives no type to an input, its uses determine the type, and i32 is the default.
+  // Any other integer type was therefore declared, and only i32 gets this fix-it.
   double number = 0;
   if (dtype == RML_I32 && parse_whole_scalar(RML_F64, text, &number) == Parsed::ok)
     return said + "; of an input that takes floats the program says so, as in x: f32";

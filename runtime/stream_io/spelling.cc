@@ -1,5 +1,5 @@
-// See spelling.h. Three rows of the distance table suffice; names longer than 64 bytes are
-// not compared, because a guess at them helps no user.
+// Three rows of the distance table suffice. Names longer than 64 bytes are not compared, because
+// a guess at them does not help the user.
 #include "runtime/stream_io/spelling.h"
 
 #include <algorithm>
@@ -37,7 +37,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     if (name.size() > longest || candidate.size() > longest || candidate.empty()) continue;
     const std::size_t d = distance(name, candidate);
     const std::size_t near = std::max<std::size_t>(1, std::max(name.size(), candidate.size()) / 3);
-    // Single letters are all one apart; only another case is a likely slip.
+    // All single letters have distance 1 from each other, so only a difference in case is likely
+    // to be a slip.
     const bool likely = std::max(name.size(), candidate.size()) > 1 ? d <= near : d == 0;
     if (likely && d < best_distance) {
       best = candidate;

@@ -1,4 +1,5 @@
-// See time_format.h. strptime takes days that a month does not have, and knows no fractions: these are cut out first.
+// strptime accepts days that a month does not have, so the date is checked afterwards. It does
+// not support fractions, so these are removed from the text before.
 #include "runtime/stream_io/time_format.h"
 
 #include <cctype>
@@ -24,7 +25,7 @@ struct tm no_time() {
   return time;
 }
 
-// The date is one of the calendar, and the century was meant.
+// True if the calendar has this date and its year has four digits.
 bool is_date(struct tm time) {
   const struct tm given = time;
   time.tm_sec = 0;
@@ -33,7 +34,7 @@ bool is_date(struct tm time) {
   return time.tm_year == given.tm_year && time.tm_mon == given.tm_mon && time.tm_mday == given.tm_mday;
 }
 
-// Takes `.25` or `,25` out of the text; its value.
+// Removes `.25` or `,25` from the text and returns its value.
 double cut_fraction(std::string& text, std::size_t at) {
   std::size_t end = at + 1;
   while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
@@ -49,7 +50,7 @@ double cut_fraction(std::string& text, std::size_t at) {
 
 TimeFormat::TimeFormat(const std::string& option, std::string format) : format_(std::move(format)) {
   if (format_ == plain_seconds) return;
-  // As Python writes it.
+  // Python's notation for seconds with a fraction.
   if (const std::size_t fraction = format_.find("%S.%f"); fraction != std::string::npos) format_.erase(fraction + 2, 3);
   bool has_year = false;
   for (std::size_t at = format_.find('%'); at != std::string::npos; at = format_.find('%', at + 2)) {

@@ -1,4 +1,4 @@
-// See value_text.h. chron_reader.cc describes the text of tensors.
+// chron_reader.cc describes the text of tensors.
 #include "runtime/stream_io/value_text.h"
 
 #include "runtime/stream_io/row.h"

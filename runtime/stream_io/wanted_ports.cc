@@ -1,5 +1,5 @@
-// See wanted_ports.h. Code points are counted as bytes that do not continue a sequence, so
-// text that is not UTF-8 still gets some column.
+// Code points are counted as bytes that do not continue a sequence, so text that is not UTF-8
+// also gets a column.
 #include "runtime/stream_io/wanted_ports.h"
 
 #include <algorithm>

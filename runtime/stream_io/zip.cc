@@ -1,5 +1,5 @@
-// See zip.h. Layout (APPNOTE 6.3): entries, each a local header and data; the central directory
-// that lists them; the end record, which a comment of up to 65535 bytes may follow.
+// Layout (APPNOTE 6.3): entries, each with a local header and data; the central directory, which
+// lists them; the end record, which may be followed by a comment of up to 65535 bytes.
 #include "runtime/stream_io/zip.h"
 
 #include <zlib.h>
@@ -48,7 +48,7 @@ std::size_t find_end_record(const std::string& archive, std::string_view bytes) 
   throw Failure(archive + ": not a zip archive, or truncated (no directory at its end)");
 }
 
-// `at` is a directory record that lies inside the archive.
+// Requires that `at` is the offset of a directory record inside the archive.
 ZipEntry read_entry(const std::string& archive, std::string_view bytes, std::size_t at, std::size_t name_bytes) {
   ZipEntry entry;
   entry.name = std::string(bytes.substr(at + directory_bytes, name_bytes));
@@ -141,7 +141,7 @@ void ZipWriter::add(const std::string& name, std::string_view content) {
     throw Failure("cannot write " + bytes_.name() + ": an .npz of 4 GiB or more; write one .npy per output");
   }
   constexpr std::uint64_t first_of_january_1980 = 0x00210000;
-  std::string common;  // the fields both headers share
+  std::string common;  // the fields that both headers share
   put(common, 20, 2);
   put(common, 0, 2);
   put(common, stored, 2);
