@@ -103,7 +103,7 @@ class Uses {
   std::vector<ValueId> users_;
 };
 
-// ---- what must be computed ----
+// ---- values that must be computed ----
 
 // The values that a run shows or keeps: outputs, asserts, and parameters that training changes.
 std::vector<ValueId> results(const Core&);

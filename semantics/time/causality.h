@@ -1,14 +1,14 @@
-// Causality within an instant: does any value need itself there?
+// Causality: checks that no value needs itself within an instant (E0501).
 //
-// Judged on the core as it was instantiated, before anything is folded, so that it depends on what was
-// written and not on how well it is simplified. Every value is asked for wherever it is present, whether
-// anybody looks at it or not; operators, also `and` and `or`, need all their operands, `merge` and `if`
-// the condition and the branch that is taken, `fby` its first operand at the first instant. A cycle whose
-// guards cannot hold together is none:
+// The check reads the core as instantiated, before any folding, so that its result depends on the
+// source and not on the quality of simplification. Each value counts as needed wherever it is
+// present, even if it is unused. Operators, also `and` and `or`, need all their operands; `merge`
+// and `if` need the condition and the branch taken; `fby` needs its first operand at the first
+// instant. A cycle whose guards cannot hold together is no error:
 //
-//   a = if c then b else x;    b = if c then x else a;
+//  a = if c then b else x;    b = if c then x else a;
 //
-// E0501 for each cycle that is one. Cycles through other instants are check_productivity's.
+// Each other cycle is reported. Cycles through other instants are reported by check_productivity.
 #pragma once
 
 #include "frontend/diagnostic.h"

@@ -1,11 +1,12 @@
-// The search for values that need themselves (see causality.h).
+// Searches for values that need themselves within an instant.
 //
-// A core lists operands before users except on a cycle, so most have none at a glance. On a strongly
-// connected part every edge has a guard, a formula of what the Booleans are at the instant. Where a cycle
-// of edges whose guards hold is left, it is an error; where only edges are whose guards may hold, a letter
-// of one is decided both ways, and what no cycle can pass through any more falls away. Guards that depend on
-// the cycle itself need themselves as well. The search is exact until its budget is spent; then the program
-// is taken as it is, and what has no order of computation is left to the scheduler.
+// A core lists operands before users except on a cycle, so most cores are accepted after one
+// scan. In a strongly connected part, each edge has a guard: a formula over the Booleans of the
+// instant. A cycle of edges whose guards hold is an error. If a cycle has edges whose guards may
+// hold, the search assumes a letter of a guard true, then false, and drops the parts that no
+// cycle can pass any more. A guard that depends on the cycle itself makes it an error too. The
+// search is exact within its budget. Beyond the budget the program is accepted, and the scheduler
+// reports values without an order of computation.
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -19,12 +20,12 @@ namespace rml {
 
 namespace {
 
-constexpr std::int64_t budget = 20'000'000;  // edges and nodes of formulas looked at, for one core
-constexpr int max_decisions = 200;           // one after the other
+constexpr std::int64_t budget = 20'000'000;  // edges and nodes of formulas visited, per core
+constexpr int max_decisions = 200;           // nesting depth of assumptions
 
 bool has_instants(const Core& core, ValueId v) { return !core.is_const(v) && core[v].clock != never_clock; }
 
-// Calls f(operand, hop) for all that v may need within the instant.
+// Calls f(operand, hop) for each value that v may need within the instant.
 template <class F>
 void for_each_need(const Core& core, ValueId v, F&& f) {
   if (!has_instants(core, v)) return;
@@ -72,13 +73,14 @@ class Causality {
 
  private:
   struct Edge {
-    std::uint32_t to = 0;  // among the members
+    std::uint32_t to = 0;  // index among the members
     Formulas::Formula guard;
     Hop hop;
   };
   using Members = std::vector<std::uint32_t>;
 
-  // What was written comes before what `diff` made of it, whose place is a whole equation.
+  // Sort key: cycles in the user's equations come first, then cycles in code made by `diff`,
+  // whose span is a whole equation.
   std::int64_t invention(const std::vector<ValueId>& part) const {
     const Value& v = core_[named_one(part)];
     return is_derived(core_, named_one(part)) ? std::int64_t{v.span.end} - v.span.begin : 0;
@@ -95,7 +97,7 @@ class Causality {
   }
 
   void judge(const std::vector<ValueId>& part) {
-    values_ = part;  // in order of their ids
+    values_ = part;  // in order of ids
     edges_.assign(part.size(), {});
     std::vector<Formulas::Formula> guards;
     for (std::uint32_t k = 0; k < part.size(); ++k)
@@ -112,7 +114,7 @@ class Causality {
     search(all, 0);
   }
 
-  // Where the hop is made.
+  // The condition under which the hop is a dependence.
   Formulas::Formula guard(const Hop& hop) {
     Formulas& formulas = truth_.formulas();
     const Value& from = core_[hop.from];
@@ -127,7 +129,7 @@ class Causality {
 
   Truth holds(const Edge& e) const { return Formulas::value(e.guard, truths_); }
 
-  // Cyclic parts of the members by the edges that the predicate takes.
+  // Cyclic parts of the members, along the edges that the predicate accepts.
   template <class Takes>
   std::vector<Members> cyclic(const Members& members, Takes&& takes) {
     place_.resize(values_.size(), UINT32_MAX);
@@ -153,7 +155,7 @@ class Causality {
     return groups;
   }
 
-  // Whether a cycle was found and told.
+  // True if a cycle was found and reported.
   bool search(const Members& members, int decisions) {
     const auto decide = [&] {
       truth_.formulas().evaluate(cone_, truths_);
@@ -165,7 +167,7 @@ class Causality {
     if (const auto sure = cyclic(members, surely); !sure.empty()) return report(sure[0], surely);
     for (const Members& part : cyclic(members, perhaps)) {
       const std::uint32_t letter = undecided(part);
-      if (letter == 0) return report(part, perhaps);  // what decides them needs itself
+      if (letter == 0) return report(part, perhaps);  // the conditions depend on the cycle
       if (spent_ > budget || decisions == max_decisions) continue;
       for (const Truth truth : {Truth::yes, Truth::no}) {
         truths_[letter] = truth;
@@ -177,7 +179,7 @@ class Causality {
     return false;
   }
 
-  // A letter that decides an edge among the members.
+  // An undecided letter in the guard of an edge among the members; 0 if there is none.
   std::uint32_t undecided(const Members& members) {
     for (const std::uint32_t m : members)
       for (const Edge& e : edges_[m])
@@ -186,10 +188,11 @@ class Causality {
     return 0;
   }
 
-  // A shortest cycle through the member, of edges that the predicate takes.
+  // A shortest cycle through the member, along edges that the predicate accepts.
   template <class Takes>
   std::vector<Hop> shortest(const Members& members, std::uint32_t start, Takes&& takes) const {
-    std::unordered_map<std::uint32_t, std::pair<std::uint32_t, Hop>> reached;  // from where
+    // Predecessor and hop.
+    std::unordered_map<std::uint32_t, std::pair<std::uint32_t, Hop>> reached;
     std::deque<std::uint32_t> work{start};
     while (!work.empty() && !reached.contains(start)) {
       const std::uint32_t m = work.front();
@@ -232,9 +235,9 @@ class Causality {
   Diagnostics& diagnostics_;
   InstantTruth truth_;
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> told_;
-  std::set<InstanceId> derived_;  // adjoints go round where the values do: that is told once
+  std::set<InstanceId> derived_;  // adjoints form the same cycles: reported once per instance
   std::int64_t spent_ = 0;
-  // Of the part at hand.
+  // State of the current part.
   std::vector<ValueId> values_;
   std::vector<std::vector<Edge>> edges_;
   std::vector<std::uint32_t> cone_;

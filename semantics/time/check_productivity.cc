@@ -1,10 +1,11 @@
-// Component by component: offsets, else segments.
+// Checks each component: first offsets, else segments.
 //
-// No value needs itself within an instant (check_causality); a cycle of delays and looks ahead that cancel
-// each other is an error. A component that looks ahead without bound needs a cut that recurs: constant
-// conditions were folded before, those without inputs are run to their lasso, those with inputs become
-// assumptions unless no input makes them true. Where there is no cut, all ways on which rows can become known are
-// searched (semantics/crossing/productive.h).
+// check_causality has ensured that no value needs itself within an instant. A cycle in which
+// delays and look-ahead cancel is an error. A component with unbounded look-ahead needs a cut
+// that recurs. Constant conditions were folded before. A condition without inputs is run until
+// its states repeat. A condition with inputs becomes an assumption, unless no input makes it
+// true. If there is no cut, the check searches all ways by which rows can become known
+// (semantics/crossing/productive.h).
 #include "semantics/time/productivity.h"
 
 #include <algorithm>
@@ -61,15 +62,16 @@ class Check {
     }
   }
 
-  // Says where the plan's segments end, or why they do not. False: it is of no use, and others have to tell why. The
-  // conditions are of a core with more equations.
+  // Reports where the plan's segments end, or why they do not end. False if the plan is useless
+  // and the other checks must find the reason. `core` has additional equations for the
+  // conditions.
   bool ends(const Component& comp, const Offsets& offsets, const SegmentPlan& plan, const Core& core) {
     const Recurrence r = find_recurrence(core, plan.cut);
     const bool in_vain = r.kind == Recurrence::stops || (r.kind == Recurrence::unknown && !can_hold(core, plan.cut));
     if (plan.by_need && (in_vain || asks_for_ever(comp))) return false;
     tell_knots(core, plan);
     if (in_vain && knowable().all && !asks_for_ever(comp)) {
-      unscheduled(comp, offsets);  // something else ends what is needed, or nothing is
+      unscheduled(comp, offsets);  // other conditions end the needed values, or nothing is needed
     } else if (r.kind == Recurrence::stops) {
       report_stop(core, plan.cut, r);
     } else {
@@ -79,13 +81,13 @@ class Check {
     return true;
   }
 
-  // Whether a row may need a value that needs itself, on a way that one stream of conditions leads. Of several streams
-  // a relation may keep the inputs from going there.
+  // True if a row may need a value that needs itself, along a path whose conditions derive from
+  // one stream. For several streams, a relation between the inputs may exclude the path.
   bool is_knot(const Component& comp) { return may_knot() && meets_itself_by_one_stream(graph_, comp); }
   bool may_knot() { return knowable().knot || !knowable().all; }
 
-  // A row that no input makes known asks for posts of the component. That there is no schedule where every row can
-  // become known is the scheduler's to report.
+  // True if a row that no input makes known needs posts of the component. If rows can become
+  // known but there is no schedule, the scheduler reports it.
   bool asks_for_ever(const Component& comp) {
     return std::ranges::any_of(knowable().posts, [&](ValueId v) { return std::ranges::binary_search(comp.values, v); });
   }
@@ -94,7 +96,7 @@ class Check {
     return *knowable_;
   }
 
-  // What would stop a dependence on the next cycle: the complement of what it is needed under.
+  // The conditions that would stop a dependence on the next cycle: the complements of its demand.
   std::vector<Literal> ends_of(const Component& comp) const {
     std::vector<Literal> found;
     for (const ValueId v : comp.values) {
@@ -106,7 +108,8 @@ class Check {
     return found;
   }
 
-  // Where a condition has to hold only where the cut does, and some run has it otherwise, a value needs itself.
+  // Reports an assumption (a condition holds only where the cut does) that some run violates, so
+  // that a value would need itself.
   void tell_knots(const Core& core, const SegmentPlan& plan) {
     for (const Literal& l : plan.only_at_cut)
       if (knowable().knot)
@@ -114,7 +117,7 @@ class Check {
             " does not: a value needs itself there");
   }
 
-  // The conditions are of a core with more equations.
+  // `core` has additional equations for the conditions.
   void report_in_vain(const Core& core, const Component& comp, const std::vector<Literal>& ends) {
     const ValueId post =
         *std::ranges::find_if(comp.values, [&](ValueId v) { return std::holds_alternative<core::Post>(core_[v].rhs); });
@@ -141,7 +144,8 @@ class Check {
     return values[0];
   }
 
-  // The edges whose operand is computed at the very step of its user: a cycle of them has weight 0.
+  // Selects the edges whose operand is computed in the same step as the user; their cycles have
+  // weight 0.
   Follows without_slack(const Component& comp, const Offsets& offsets) const {
     return [&](ValueId user, const Dependence& e) {
       const auto offset = [&](ValueId v) {
@@ -232,7 +236,7 @@ class Check {
   const DependenceGraph graph_;
   Diagnostics& diagnostics_;
   Productivity result_;
-  std::optional<Knowable> knowable_;  // once it was asked for
+  std::optional<Knowable> knowable_;  // computed at first use
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// See check_ranks.h.
+// Finds the dealt values, then reports each use of them that makes the state of ranks differ.
 #include "semantics/time/check_ranks.h"
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace rml {
 
 namespace {
 
-// ---- what is dealt ----
+// ---- dealt values ----
 
 class Dealt {
  public:
   Dealt(const Core& core, const Collectives& collectives)
       : core_(core), collectives_(collectives), cause_(core.values.size()) {
     spread();
-    // What is left and moves with rows has no other cause than that.
+    // The remaining values that change with each row are dealt for no other cause.
     bool found = false;
     for (std::size_t v = 0; v < cause_.size(); ++v)
       if (!cause_[v].valid() && moves_with_rows(ValueId{v})) cause_[v] = ValueId{v}, found = true;
@@ -27,7 +27,7 @@ class Dealt {
   }
 
   bool operator()(ValueId v) const { return cause_[v.index].valid(); }
-  // The operand by which it is; itself where it begins here.
+  // The operand that makes v dealt; v itself if the chain of causes begins at v.
   ValueId cause(ValueId v) const { return cause_[v.index]; }
 
  private:
@@ -54,7 +54,7 @@ class Dealt {
     if (const auto* a = std::get_if<core::Apply>(&core_[v].rhs))
       return operators()[a->op].random ? v : first_dealt(a->operands);
     if (const auto* when = std::get_if<core::When>(&core_[v].rhs)) {
-      // What is there at the first cycle only is drawn alike by all.
+      // A draw at the first cycle is the same on all ranks.
       if (is_start(core_, when->condition) && when->positive) return read_from(when->operand);
       return first_dealt({when->operand});
     }
@@ -75,7 +75,7 @@ class Dealt {
     return first_dealt({fby.next});
   }
 
-  // Of what begins as it was at the first cycle: an input in it.
+  // The input that the first value of a memory depends on; invalid if there is none.
   ValueId read_from(ValueId v) const {
     std::set<ValueId> seen;
     std::vector<ValueId> open = {v};
@@ -94,7 +94,7 @@ class Dealt {
     return v;
   }
 
-  // Where x is the memory itself but at the ends of steps: what it is there.
+  // If x equals the memory except at ends of steps: its values there. Nothing for any other x.
   std::optional<std::vector<ValueId>> held(ValueId x, ValueId memory) const {
     if (sampled(x) == memory) return std::vector<ValueId>{};
     const auto* merge = std::get_if<core::Merge>(&core_[x].rhs);
@@ -111,7 +111,7 @@ class Dealt {
     return rest;
   }
 
-  // A memory, or a look ahead, that goes on with each row of this rank.
+  // True for a memory or a look-ahead that advances with each row of this rank.
   bool moves_with_rows(ValueId v) const {
     if (collectives_.computes(v) || collectives_.on_steps(core_[v].clock)) return false;
     if (const auto* post = std::get_if<core::Post>(&core_[v].rhs)) return !core_.is_const(post->operand);
@@ -124,7 +124,7 @@ class Dealt {
   std::vector<ValueId> cause_;
 };
 
-// ---- what is refused ----
+// ---- errors ----
 
 class RankCheck {
  public:
@@ -158,7 +158,7 @@ class RankCheck {
   }
 
  private:
-  // What sums are made of is kept by each rank for itself.
+  // `gathered` keeps the values of a step, which each rank has only in part.
   void check_kept(const Collective& c) {
     const Instance& instance = core_.instances[c.instance.index];
     if (program_.text(program_[instance.node].name) != "gathered") return;
@@ -169,7 +169,7 @@ class RankCheck {
         .note("add them up over all ranks: `all_sum(…)`, `all_mean(…)`");
   }
 
-  // The ranks meet where micro-batches end, and nowhere else.
+  // Ranks may meet at ends of micro-batches only.
   void check_collective(const Collective& c) {
     if (!c.end.valid()) return;
     const Instance& instance = core_.instances[c.instance.index];
@@ -197,7 +197,8 @@ class RankCheck {
           .note("write the same number behind `by` in all nodes, a constant say");
   }
 
-  // All ranks that share a step come to its end, but not to what else some of them find there.
+  // All ranks that share a step reach its end, but not a condition that differs between them
+  // there.
   void check_broadcast(const Collective& c) {
     const ClockId clock = core_[c.sent].clock;
     const auto differs = [&](ClockId k) {
@@ -222,7 +223,8 @@ class RankCheck {
     return {};
   }
 
-  // Whether v is drawn, or made of what is, in the same cycle.
+  // True if v is a draw or is computed from a draw of the same cycle. Sets by_chance_ if a
+  // condition is drawn.
   bool is_drawn(ValueId v) {
     const auto [known, is_new] = drawn_.try_emplace(v, false);
     if (!is_new || std::holds_alternative<core::Fby>(core_[v].rhs) || std::holds_alternative<core::Post>(core_[v].rhs))
@@ -234,8 +236,8 @@ class RankCheck {
     return drawn_[v] = found;
   }
 
-  // The first cycle is one for all ranks. The first one of another clock is none, nor is what is drawn under a
-  // condition that is drawn itself.
+  // All ranks share the first cycle. They do not share the first instant of another clock, nor a
+  // draw under a condition that is itself drawn.
   void check_draws() {
     for (std::size_t v = 0; v < core_.values.size(); ++v) {
       const Value& value = core_[ValueId{v}];
@@ -263,11 +265,12 @@ class RankCheck {
     return text.find(' ') == std::string::npos ? text : "(" + text + ")";
   }
 
-  // ---- what is known of the first and of the last row of every micro-batch ----
+  // ---- facts about the first and the last row of every micro-batch ----
 
   enum class Row : std::uint8_t { first, last };
 
-  // What v is in that row, whatever was before; null: that depends. `depth`: equations may go round.
+  // The value of v in that row if it does not depend on earlier rows, else null. `depth` limits
+  // the recursion through cyclic equations.
   const Tensor* known(ValueId v, Row row, int depth = 0) const {
     constexpr int deepest = 100;
     if (depth > deepest) return nullptr;
@@ -302,8 +305,8 @@ class RankCheck {
     return &values[value ? 1 : 0];
   }
 
-  // A memory that is in the first row of each micro-batch what it was in the very first: what is put into it in the
-  // last row, which it is there to see, is what it began with.
+  // True for a memory that has its initial value in the first row of each micro-batch: it is
+  // present in the last row, and the next value stored there is the constant it begins with.
   bool begins_anew(ValueId v) const {
     const auto* fby = std::get_if<core::Fby>(&core_[v].rhs);
     const auto* init = fby != nullptr ? std::get_if<core::Const>(&core_[fby->init].rhs) : nullptr;
@@ -325,7 +328,7 @@ class RankCheck {
     });
   }
 
-  // Whether v hands what is dealt from one micro-batch to another.
+  // True if v carries a dealt value from one micro-batch to another.
   bool goes_on(ValueId v) const {
     if (!dealt_(v) || collectives_.computes(v) || !core_[v].instance.valid()) return false;
     if (const auto* post = std::get_if<core::Post>(&core_[v].rhs))
@@ -349,7 +352,7 @@ class RankCheck {
     return core_[v].name;
   }
 
-  // What is named on the way from v to where it begins to be dealt.
+  // The names on the chain of causes from v to its beginning.
   std::vector<std::string> way(ValueId v) const {
     std::vector<std::string> names;
     for (ValueId x = v;; x = dealt_.cause(x)) {
@@ -364,7 +367,7 @@ class RankCheck {
     return v;
   }
 
-  // The user's call that leads to an instance of a node of the library; no place if it is none.
+  // The user's call that leads to an instance of a library node; an empty span if there is none.
   Span call_into_library(InstanceId i) const {
     Span call;
     for (; i.valid(); i = core_.instances[i.index].parent) {
@@ -414,12 +417,13 @@ class RankCheck {
   const Collectives collectives_;
   const Dealt dealt_;
   const Uses uses_;
-  std::vector<bool> shown_;  // by value: an output, an assert
+  std::vector<bool> shown_;  // by value: an output or an assert
   ValueId end_;
   std::map<ValueId, bool> drawn_;
-  std::set<ValueId> drawn_apart_;      // first values that ranks do not draw alike
-  bool by_chance_ = false;             // of what was looked at last: a condition is drawn
-  std::pair<Span, std::string> step_;  // of the first collective: its call, how many micro-batches
+  std::set<ValueId> drawn_apart_;  // initial values that ranks draw differently
+  bool by_chance_ = false;         // result of is_drawn: a condition is drawn
+  // Of the first collective: its call, and the micro-batches per step.
+  std::pair<Span, std::string> step_;
 };
 
 }  // namespace

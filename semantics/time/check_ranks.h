@@ -1,17 +1,19 @@
-// What dealt inputs ask of a program: that ranks, each of which gets some of the micro-batches, agree on its state.
+// Checks a program with dealt inputs: all ranks, each with some of the micro-batches, must agree
+// on the program's state.
 //
-// Problem: a row is seen by one rank. What a micro-batch remembers of its rows may be known there alone; what goes on
-// from one micro-batch to the next, a parameter, a moment of its gradients, must be the same on all ranks, whatever
-// their number. Method: a value is *dealt* where it may differ between ranks that are in the same step; it is found as
-// clocks are, along operands.
+// Problem: each row is read by one rank. Values that a micro-batch derives from its rows may be
+// known on that rank only. State that crosses from one micro-batch to the next, such as a
+// parameter or a moment of its gradients, must be the same on all ranks, for any number of ranks.
+// Method: a value is *dealt* if it may differ between ranks in the same step. This property
+// spreads along operands, as clocks do:
 //
-//   inputs, what is drawn, when a row comes          dealt
-//   the sums of a step (library `steps`)             not dealt, there where the step ends
-//   a memory that moves only where a step ends,
-//     by what is not dealt                           not dealt
-//   any other memory                                 dealt: it must begin anew in the first row of a micro-batch
+//  inputs, random draws, presence of a row          dealt
+//  the sums of a step (library `steps`)             not dealt, at the end of the step
+//  a memory that changes only at ends of steps,
+//    by values that are not dealt                   not dealt
+//  any other memory                                 dealt: it must restart in the first row of a micro-batch
 //
-// Before: a core as it was instantiated, whose instances are those of the source. Nothing is changed.
+// Before: a core as instantiated, with the instances of the source. The check changes nothing.
 #pragma once
 
 #include "semantics/check/checked.h"
@@ -19,7 +21,7 @@
 
 namespace rml {
 
-// Reports E1002; of an entry without dealt inputs nothing is asked.
+// Reports E1002. An entry without dealt inputs is accepted unchecked.
 void check_ranks(const Checked&, NodeId entry, const Core&, Diagnostics&);
 
 }  // namespace rml

@@ -1,5 +1,6 @@
-// A work list: a question is answered from what is found of others so far, and again when that changes. An answer only
-// ever goes from unseen to yes or no, and from there to varies, so this ends.
+// A work list: each question is answered from the answers so far, and again when one of them
+// changes. An answer changes only from unseen to yes or no, and from there to varies, so the work
+// list terminates.
 #include "semantics/time/class_facts.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut,
   find_later();
 }
 
-// Of posts that count the instants of segments.
+// Facts from posts that count the instants of segments.
 void ClassFacts::find_later() {
   const Core& core = graph_.core();
   for (const Literal& l : others_.literals) {
@@ -35,8 +36,8 @@ void ClassFacts::find_later() {
   }
 }
 
-// The literal holds, unless its condition is absent. What follows from it follows only where the
-// condition is present: where the literals of its clock are among those given.
+// Adds a literal that holds unless its condition is absent. Its consequences are added only if
+// the condition is surely present: if `given` has all literals of its clock.
 void ClassFacts::suppose(Guard& g, Literal l, const std::vector<Literal>& given) const {
   const std::vector<Literal> presence = graph_.presence(graph_.core()[l.condition].clock);
   const bool certain =
@@ -70,7 +71,7 @@ Truth ClassFacts::truth(ValueId v, std::uint8_t c) {
   open_.assign(1, asked);
   asked_.assign(1, asked);
   answer_open();
-  // What is still unseen depends on itself alone: nothing decides it.
+  // A question that is still unseen depends only on itself, so its truth varies.
   for (std::size_t k = 0; k < asked_.size(); ++k)
     if (known_.at(asked_[k]).truth == Truth::unseen) set(asked_[k], Truth::varies);
   answer_open();
@@ -94,7 +95,8 @@ void ClassFacts::set(Question of, Truth truth) {
   open_.insert(open_.end(), known.users.begin(), known.users.end());
 }
 
-// Of the value itself, and of what it is when negations and samplings are taken away.
+// The truth that the guard states for the value, or for its condition without negations and
+// samplings.
 Truth ClassFacts::said_by(const Guard& g, ValueId v) const {
   const Literal l = graph_.strip({v, true});
   for (const bool truth : {true, false}) {
@@ -104,7 +106,7 @@ Truth ClassFacts::said_by(const Guard& g, ValueId v) const {
   return Truth::varies;
 }
 
-// What is given decides first.
+// The given literals take precedence over the value's equation.
 Truth ClassFacts::find_truth(ValueId v, std::uint8_t c) {
   if (const auto truth = constant_truth(graph_.core(), v)) return truth_of(*truth);
   const Guard& given = c == last_instant || c == single_instant ? ends_ : c > any_instant ? broken_ : others_;
@@ -116,7 +118,7 @@ Truth ClassFacts::find_truth(ValueId v, std::uint8_t c) {
   return l.positive ? found : negated(found);
 }
 
-// The truth of the condition, by what computes it.
+// The truth of the condition according to its equation.
 Truth ClassFacts::follow(Literal l, std::uint8_t c) {
   static const OperatorId op_and = operators().require("logical_and");
   static const OperatorId op_or = operators().require("logical_or");
@@ -142,7 +144,7 @@ Truth ClassFacts::follow(Literal l, std::uint8_t c) {
   }
   if (const auto* p = std::get_if<core::Post>(&rhs)) {
     const bool ends = c == last_instant || c == single_instant;
-    if (c > any_instant) return Truth::varies;  // a run has no next instant
+    if (c > any_instant) return Truth::varies;  // the run fails here: there is no next instant
     return ends ? joined(p->operand, first_instant, single_instant)
                 : joined(p->operand, interior_instant, last_instant);
   }

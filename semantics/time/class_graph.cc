@@ -1,5 +1,6 @@
-// Strongly connected components twice over: those of all edges go into passes, as early as they can; those of edges
-// within an instant say in which order a pass computes its values.
+// Uses strongly connected components twice. Components of all edges are assigned to passes, each
+// to the earliest possible one. Components of edges within an instant give the order of values in
+// a pass.
 #include "semantics/time/class_graph.h"
 
 #include <algorithm>
@@ -51,14 +52,14 @@ void ClassGraph::add_edge(std::uint32_t from, const Dependence& e, std::size_t c
     link(2);
     if (present < 0) awaiting_.insert(members_[from]);
   } else if (cut_.by_need) {
-    return;  // nothing that is needed looks there
+    return;  // no needed value depends on that instant
   } else if (uncut_.empty() || uncut_.back() != members_[from]) {
     uncut_.push_back(members_[from]);
   }
 }
 
-// Is v present at the last instant of a segment? If so, its next instant is one of the segment
-// at all others. 1, 0, or -1 for unknown.
+// Whether v is present at the last instant of a segment: 1, 0, or -1 if unknown. If it is present
+// there, the next instant of v at all other instants belongs to the same segment.
 int ClassGraph::present_at_end(ValueId v) {
   const Core& core = graph_.core();
   const std::vector<Literal> given = graph_.presence(clock_), cut = graph_.presence(core[cut_.literal.condition].clock);
@@ -72,7 +73,7 @@ int ClassGraph::present_at_end(ValueId v) {
   return present;
 }
 
-// Where the post is looked at, by user.
+// The guards under which the post is used, one per user.
 std::vector<Guard> ClassGraph::demands(ValueId post) const {
   std::vector<Guard> out;
   for (std::uint32_t v = 0; v < graph_.core().values.size(); ++v)
@@ -95,7 +96,7 @@ void ClassGraph::find_components() {
     if (alive_[v]) comp_vertices_[comp_[v]].push_back(v);
 }
 
-// False if the component has to run the other way already.
+// False if the component already has to run in the other direction.
 bool ClassGraph::require(std::uint32_t component, Direction d) {
   Direction& known = direction_[component];
   if (known != none && known != d) return false;
@@ -103,8 +104,8 @@ bool ClassGraph::require(std::uint32_t component, Direction d) {
   return true;
 }
 
-// Each component of the class graph must run one way: with dependences on earlier instants
-// only, or on later ones only.
+// Each component of the class graph must run one way: all its dependences between instants are on
+// earlier instants, or all are on later ones.
 bool ClassGraph::runs_one_way() {
   for (Vertex v = 0; v < edges_.size(); ++v) {
     if (!alive_[v]) continue;
@@ -118,7 +119,7 @@ bool ClassGraph::runs_one_way() {
   return true;
 }
 
-// No dependence within an instant may close a cycle.
+// True if the dependences within an instant are acyclic.
 bool ClassGraph::has_order_within_instants() const {
   std::uint32_t found = 0;
   const auto instant = strong_components(
@@ -148,8 +149,8 @@ bool ClassGraph::fits(std::uint32_t comp, bool backward, std::uint32_t pass) con
   return true;
 }
 
-// Puts every component that can run in this pass into it; components come operands first, so
-// one sweep is enough.
+// Assigns to this pass each component that can run in it. Components come operands first, so one
+// walk suffices.
 bool ClassGraph::fill(bool backward, std::uint32_t pass) {
   bool any = false;
   for (std::uint32_t c = 0; c < comps_; ++c) {
@@ -160,8 +161,8 @@ bool ClassGraph::fill(bool backward, std::uint32_t pass) {
   return any;
 }
 
-// By member: the members that one step computes with it. These are a call and its results; any other value is alone. A
-// result is computed by the step of its call and has none of its own.
+// By member: the members that one step computes. A call and its results form one step; any other
+// value is alone. The entry of a result is empty, since its call computes it.
 std::vector<std::vector<std::uint32_t>> ClassGraph::computed_together() const {
   std::vector<std::vector<std::uint32_t>> steps(members_.size());
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
@@ -171,8 +172,8 @@ std::vector<std::vector<std::uint32_t>> ClassGraph::computed_together() const {
   return steps;
 }
 
-// A value computed in two passes needs a segment array; where its early classes are used by
-// nothing before its last pass, they wait for it. A call waits if all its results can.
+// A value computed in two passes needs a segment array. If no use of its early classes precedes
+// its last pass, they move to that pass. A call moves only if all its results can.
 void ClassGraph::move_to_last_pass() {
   std::vector<std::vector<std::pair<std::uint32_t, int>>> users(edges_.size());
   for (std::uint32_t s = 0; s < edges_.size(); ++s)
@@ -217,8 +218,8 @@ bool ClassGraph::cut_leads() const {
   return true;
 }
 
-// Whether the leading pass knows what the member is computed from at a first or interior instant where what is assumed
-// is not so.
+// True if the leading pass has computed all operands of the member at a first or interior instant
+// at which an assumption fails.
 bool ClassGraph::is_known_in_leading(std::uint32_t member, std::size_t c) {
   const auto leads = [&](std::uint32_t m, std::size_t at) {
     return alive_[vertex(m, at)] ? pass_[vertex(m, at)] == 0 : (beyond_[m] & classes[at]) != 0;
@@ -231,8 +232,8 @@ bool ClassGraph::is_known_in_leading(std::uint32_t member, std::size_t c) {
   });
 }
 
-// An instant at which what is assumed is not so is the last one of which anything is known, and its row is: what the
-// leading pass can compute there it does.
+// An instant at which an assumption fails is the last that the run reaches, and its row is still
+// written. So the leading pass computes everything that it can at such an instant.
 void ClassGraph::extend_leading() {
   beyond_.assign(members_.size(), 0);
   if (cut_.only.empty()) return;
@@ -250,8 +251,8 @@ void ClassGraph::extend_leading() {
   }
 }
 
-// Whether somebody outside may look, where what is assumed is not so, at what the leading pass computes of something
-// that it does not know there.
+// True if, where an assumption fails, a use outside the component may read a value that the
+// leading pass computed from an operand unknown to it.
 bool ClassGraph::hands_out_unknown() {
   std::vector<bool> outside(graph_.core().values.size());
   for (const ValueId v : results(graph_.core())) outside[v.index] = true;
@@ -293,7 +294,7 @@ ClassGraph::PassClasses ClassGraph::classes_in(std::uint32_t pass) const {
   return computed;
 }
 
-// The members that the vertex needs at the same instant, and that this pass computes then.
+// Calls f for each member that the vertex needs at the same instant in this pass.
 template <class F>
 void ClassGraph::for_each_need(Vertex v, std::uint32_t pass, F&& f) const {
   for (const Edge& e : edges_[v])
@@ -303,10 +304,12 @@ void ClassGraph::for_each_need(Vertex v, std::uint32_t pass, F&& f) const {
     if (const auto on = position_.find(e.on); e.weight == 0 && on != position_.end()) f(on->second);
 }
 
-// What a pass computes within an instant, in an order that suits all classes of instants where there is one.
+// The values of a pass in an order of computation within an instant; one order for all classes of
+// instants if possible.
 //
-// In the leading pass, whether an instant is the last of its segment is known only once
-// the cut is: members that are not computed alike at the last instant and at others come after it.
+// The leading pass knows whether an instant is the last of its segment only after computing the
+// cut. So members that are computed at last instants but not at others, or vice versa, follow the
+// cut.
 std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
   const PassClasses computed = classes_in(pass);
   std::optional<std::uint32_t> cut;  // the member that the leading pass waits for
@@ -331,14 +334,14 @@ std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
     if (computed.of[m] != 0) groups[group[m]].push_back(m);
   std::vector<PassItem> items;
   for (const auto& g : groups) {
-    if (g.size() > 1 && cut) return {};  // the cut waits for what comes after it
+    if (g.size() > 1 && cut) return {};  // the cut depends on members after it
     if (g.size() == 1) items.push_back({members_[g[0]], computed.of[g[0]]});
     if (g.size() > 1) order_by_class(g, computed, items);
   }
   return items;
 }
 
-// The members of the group need each other in another order at other classes of instants: one item for each class.
+// The members of the group have no common order for all classes: makes one item per class.
 void ClassGraph::order_by_class(const std::vector<std::uint32_t>& group, const PassClasses& computed,
                                 std::vector<PassItem>& items) const {
   std::vector<bool> in_group(members_.size());
@@ -385,7 +388,7 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
     const bool done = std::ranges::all_of(
         comp_vertices_, [&](const auto& vertices) { return vertices.empty() || pass_[vertices[0]] != UINT32_MAX; });
     if (done) break;
-    // Passes alternate; an empty one keeps the parity.
+    // Passes alternate in direction; an empty pass preserves the alternation.
     const bool way = backward.size() % 2 == 1;
     const bool one = fill(way, static_cast<std::uint32_t>(backward.size()));
     backward.push_back(way);
@@ -405,7 +408,7 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   return assemble(backward);
 }
 
-// True if the cut needs a value that it should cut.
+// True if the cut depends on a post that it should cut.
 bool ClassGraph::cut_waits() const {
   const auto at = position_.find(cut_.literal.condition);
   if (at == position_.end()) return false;
@@ -418,7 +421,8 @@ bool ClassGraph::cut_waits() const {
 }
 
 std::vector<Literal> ClassGraph::undecided() {
-  // Branches on the way to the cut itself say when it holds; nothing may be assumed of them.
+  // Makes no assumption about branches that the cut itself depends on: they determine when it
+  // holds.
   std::vector<bool> decides(members_.size());
   std::vector<ValueId> work{cut_.literal.condition};
   while (!work.empty()) {

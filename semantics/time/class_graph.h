@@ -1,9 +1,11 @@
-// The class graph: what a segment computes at its first, interior, last or single instants, and what that needs.
+// The class graph: the values that a segment computes at its first, interior, last or single
+// instants, and their dependences.
 //
-// A vertex is a value of the component at one class of instants. A dependence on the next or previous instant joins the
-// classes that may follow each other in a segment; conditions that are known in a class remove edges, and the cut
-// removes those that lead out of the segment. Where every strongly connected component runs one way in time, their
-// order is a sequence of passes, forward and backward.
+// A vertex is a value of the component at one class of instants. A dependence on the next or
+// previous instant links the classes that may follow each other in a segment. Conditions that are
+// known in a class remove edges, and the cut removes the edges that lead out of the segment. If
+// every strongly connected component runs one way in time, their topological order is a sequence
+// of passes, forward and backward.
 #pragma once
 
 #include <map>
@@ -17,7 +19,7 @@
 
 namespace rml {
 
-// One attempt: a component, a cut and what is assumed of it.
+// One attempt: a component, a cut, and the assumptions about the cut.
 class ClassGraph {
  public:
   ClassGraph(const DependenceGraph& graph, const Components& components, std::uint32_t component, Cut cut)
@@ -30,16 +32,16 @@ class ClassGraph {
     build();
   }
 
-  // Posts that go on past the end of a segment.
+  // Posts that look beyond the end of a segment.
   const std::vector<ValueId>& uncut() const { return uncut_; }
   ClassFacts& facts() { return facts_; }
   std::optional<SegmentPlan> plan(SegmentFailure&);
-  // Undecided conditions of branches between values that depend both ways.
+  // Undecided conditions of branches between values that depend on each other both ways in time.
   std::vector<Literal> undecided();
 
  private:
-  // A member of the component at one class of instants. Its number is four times the member's, and the place of the
-  // class.
+  // A member of the component at one class of instants. Its number is four times the member's
+  // number plus the index of the class.
   using Vertex = std::uint32_t;
   static Vertex vertex(std::uint32_t member, std::size_t c) { return member * 4 + static_cast<std::uint32_t>(c); }
   static std::uint32_t member_of(Vertex v) { return v / 4; }
@@ -48,7 +50,8 @@ class ClassGraph {
     int weight;
   };
   enum Direction : std::uint8_t { none, forward, backward_only };
-  // What one pass computes: the classes of each member, none for those of other passes.
+  // The values computed by one pass: by member, the classes of instants; none for members of
+  // other passes.
   struct PassClasses {
     std::uint32_t pass;
     std::vector<std::uint8_t> of;
@@ -90,8 +93,8 @@ class ClassGraph {
   std::uint32_t comps_ = 0;
   std::vector<std::vector<std::uint32_t>> comp_vertices_;
   std::vector<Direction> direction_;  // by component of the class graph
-  std::vector<std::uint32_t> pass_;   // by vertex; UINT32_MAX: not yet
-  // By member: where the leading pass computes it as well, for what is assumed may not be so.
+  std::vector<std::uint32_t> pass_;   // by vertex; UINT32_MAX: none yet
+  // By member: further classes that the leading pass computes, in case an assumption fails.
   std::vector<std::uint8_t> beyond_;
   std::vector<ValueId> uncut_;
   std::set<ValueId> awaiting_;

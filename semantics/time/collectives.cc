@@ -1,4 +1,5 @@
-// See collectives.h.
+// Recognises the instances by module and node, and finds their variables by path among the
+// watches.
 #include "semantics/time/collectives.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The sums over steps in a core: the instances of nodes of the library `steps`.
 //
-// They are known by the node that they were instantiated of; what they are given and what they yield, by its name in
-// the library. Before: a core as it was instantiated, whose instances and watches are those of the source.
+// An instance is recognised by its node; its arguments and results by their names in the library.
+// Before: a core as instantiated, with the instances and watches of the source.
 #pragma once
 
 #include <map>
@@ -13,7 +13,8 @@
 
 namespace rml {
 
-// An instance of a node of the library that the library does not call itself. What it has no name for is invalid.
+// An instance of a library node that the user's program calls. Values that the node does not have
+// are invalid.
 struct Collective {
   InstanceId instance;
   ValueId end, count, sent;
@@ -24,24 +25,25 @@ class Collectives {
   Collectives(const Program& program, const Core& core);
 
   const std::vector<Collective>& list() const { return list_; }
-  // Whether it is one of the library's, the ones that it calls itself included.
+  // True for an instance of the library, including instances inside other library nodes.
   bool is_inside(InstanceId i) const { return i.valid() && inside_[i.index]; }
   bool computes(ValueId v) const { return is_inside(core_[v].instance); }
-  // What the variable of an instance stands for; invalid: nothing.
+  // The value of a variable of the instance; invalid if there is none.
   ValueId variable(InstanceId i, const std::string& name) const;
 
-  // Whether a Boolean holds in the last row of a step only, and is otherwise the same on all ranks.
+  // True if the Boolean can hold only in the last row of a step, and else is the same on all
+  // ranks.
   bool ends_step(ValueId c) const;
   bool on_steps(ClockId clock) const;
   bool is_step_end(ValueId v) const { return step_ends_.contains(v); }
-  // The number of a rank.
+  // True if v is the number of a rank.
   bool is_rank(ValueId v) const { return ranks_.contains(v); }
 
  private:
   const Core& core_;
   std::vector<bool> inside_;  // by instance
   std::vector<Collective> list_;
-  std::map<std::string, ValueId> variables_;  // by path: those of the library
+  std::map<std::string, ValueId> variables_;  // by path: variables of the library's instances
   std::set<ValueId> step_ends_, ranks_;
 };
 

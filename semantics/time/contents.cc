@@ -1,9 +1,10 @@
-// What memories compute, as numbers (places.h).
+// Numbers for the contents of memories (places.h).
 //
-// Method: colours of a graph, as in tests of isomorphism. A memory has a colour; a value has one of its operator and
-// the colours of its operands; and a round gives each memory the colour of what it begins with and becomes. After some
-// rounds_of_colours memories differ that compute something else within as many steps. Operands of what has_any_order
-// are sorted, since their order is that of the equations.
+// Method: colour refinement, as in tests for graph isomorphism. Each memory has a colour. The
+// colour of any other value is computed from its operator and the colours of its operands. Each
+// round recolours each memory by its initial value and its next value. Memories that differ
+// within rounds_of_colours steps get different colours. Operands of operators in has_any_order
+// are sorted, since their order may be that of the equations.
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -99,7 +100,7 @@ class Colours {
     return n == 0 ? 1 : n;
   }
 
-  // Operands first, on a stack of its own: equations may be long.
+  // Colours operands first, with an explicit stack, since expressions may be deep.
   std::uint64_t of_operands(ValueId memory) {
     std::vector<ValueId> open;
     const auto visit = [&](ValueId v) {
@@ -119,8 +120,8 @@ class Colours {
 
   const Core& core_;
   const InputNames names_;
-  std::vector<std::uint64_t> memory_;  // by value: of delays
-  std::vector<std::uint64_t> done_;    // … of others in this round; 0: not yet
+  std::vector<std::uint64_t> memory_;  // by value: colours of delays
+  std::vector<std::uint64_t> done_;    // by value: colours of other values in this round; 0: not yet
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Breadth-first search for a short cycle, then one line per hop. Values without a name of
-// their own are passed over, so that the user reads the equations that were written.
+// Breadth-first search for a short cycle, then one note per hop. Values without a name of their
+// own are skipped, so that the user reads the equations of the source.
 #include "semantics/time/cycle_report.h"
 
 #include <algorithm>
@@ -10,8 +10,9 @@ namespace rml {
 
 namespace {
 
-// Whether a variable of a derived node is none of the node that it was derived from. Differentiation names what it adds
-// after what the user wrote: `dh`, `dh2` and `bp_h` after `h`, `h_part` where a part of an equation got a name.
+// True if the variable of a derived node is not in the original node. Differentiation derives the
+// names of its own variables from the user's: `dh`, `dh2` and `bp_h` from `h`, `h_part` for a
+// part of an equation.
 bool is_made_by_diff(const Core& core, ValueId v) {
   if (!is_derived(core, v) || core[v].name.empty()) return false;
   const std::size_t dot = core[v].name.rfind('.') + 1;
@@ -60,7 +61,7 @@ std::vector<Hop> find_cycle(const DependenceGraph& graph, const std::vector<Valu
 
 namespace {
 
-// "where `c` and not `d`": the branches that are taken on the way.
+// The branches taken along the path, such as "where `c` and not `d`".
 void add_condition(const Core& core, const Hop& h, std::string& where) {
   std::string condition;
   if (h.at_start) condition = "it begins";
@@ -74,9 +75,10 @@ void add_condition(const Core& core, const Hop& h, std::string& where) {
 void explain_cycle(const Core& core, const std::vector<Hop>& path, Diagnostic& d) {
   if (path.empty()) return;
   auto named = [&](ValueId v) { return !core[v].name.empty(); };
-  // Labels stand where the equations do, notes tell the way in order: of one equation there is none.
+  // Labels mark the equations and notes give the order along the path. One equation needs no
+  // notes.
   const auto equations = std::ranges::count_if(path, [&](const Hop& h) { return named(h.to); });
-  // Begin at a named value, if there is one.
+  // Begins at a named value, if there is one.
   std::size_t begin = 0;
   while (begin < path.size() && !named(path[begin].from)) ++begin;
   if (begin == path.size()) begin = 0;

@@ -1,4 +1,4 @@
-// Cycles of dependences, told hop by hop for diagnostics.
+// Cycles of dependences, with one note per hop, for diagnostics.
 #pragma once
 
 #include <functional>
@@ -12,38 +12,39 @@ namespace rml {
 
 struct Hop {
   ValueId from{}, to{};
-  int weight = 0;         // 0 same, -1 previous, +1 next cycle
-  Literal where{};        // the branch of a merge that it is, if any
-  bool at_start = false;  // at the first instant only
-  bool presence = false;  // `to` says whether `from` is present
+  int weight = 0;         // 0 same cycle, -1 previous, +1 next
+  Literal where{};        // the branch of a merge, if it is one
+  bool at_start = false;  // only at the first instant
+  bool presence = false;  // `to` is a condition of the clock of `from`
 };
 
-// Which edges a cycle may use.
+// Selects the edges that a cycle may use.
 using Follows = std::function<bool(ValueId from, const Dependence&)>;
 inline const Follows every_edge = [](ValueId, const Dependence&) { return true; };
 inline const Follows within_the_cycle = [](ValueId, const Dependence& e) { return e.weight == 0; };
 
-// A value as messages name it: "`rnn.h`", or "the gradient in `rnn`" for what `diff` made.
+// A value as messages name it: "`rnn.h`", or "the gradient in `rnn`" for code made by `diff`.
 std::string told(const Core&, ValueId);
 
-// A shortest cycle through `start` among `members`; empty when there is none.
+// A shortest cycle through `start` among `members`; empty if there is none.
 std::vector<Hop> find_cycle(const DependenceGraph&, const std::vector<ValueId>& members, ValueId start, const Follows&);
 
-// One note per hop between values that the user named (or that move in time), e.g.
+// Adds one note per hop between values that the user named (or that delay or look ahead), e.g.
 // "`o` needs `u` at the next cycle".
 void explain_cycle(const Core&, const std::vector<Hop>&, Diagnostic&);
 
-// Labels the chain of instantiations that leads to a value.
+// Adds labels for the chain of calls that leads to the value's instance.
 void explain_instance(const Core&, ValueId, Diagnostic&);
 
-// It is of a node that `diff` made.
+// True if the value belongs to a node that `diff` made.
 bool is_derived(const Core&, ValueId);
 
-// To who differentiates a recurrence without end.
+// A hint for the user who differentiates an endless recurrence.
 inline constexpr const char* start_anew =
     "let the state start anew where a segment ends: `fby_end(end, init, e)` instead of `init fby e`";
 
-// Of a component that has no schedule: what mends it where it moves a parameter, or is of gradients; else empty.
+// A hint for a component without a schedule that changes a parameter or computes gradients; else
+// empty.
 std::string training_hint(const Core& core, const std::vector<ValueId>& component);
 
 }  // namespace rml

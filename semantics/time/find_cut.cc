@@ -1,10 +1,11 @@
-// Finding a cut, and the passes of a segment under it.
+// Finds a cut, and the passes of a segment with it.
 //
-// Candidates are the complements of the conditions that guard a component's posts. For each
-// the class graph is built and tried. Where some values depend both ways, it is tried to
-// assume that a condition on the way holds only where the cut does ("`batch_end` only where
-// `end`"). Among several accepted plans the one with fewest assumptions wins, then one whose
-// cut depends on no later cycle, then the one whose cut holds wherever the others' do.
+// The candidates are the complements of the conditions that guard a component's posts. For each
+// candidate, the class graph is built and searched for passes. If values depend on each other
+// both ways, the search assumes that a condition between them holds only where the cut does
+// ("`batch_end` only where `end`"). Of several plans, the one with the fewest assumptions is
+// chosen; then one whose cut depends on no later cycle; then the one whose cut holds wherever the
+// other cuts hold.
 #include "semantics/time/find_cut.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace rml {
 
 namespace {
 
-// A condition as some value on the component's clock or below it: itself, or a sampling.
+// Values on the component's clock, or sampled from it, that equal the condition: itself, or a
+// sampling.
 std::vector<Literal> realisations(const DependenceGraph& graph, ClockId clock, Literal stripped,
                                   const std::map<ValueId, std::vector<ValueId>>& forms) {
   const Core& core = graph.core();
@@ -35,7 +37,7 @@ std::vector<Literal> realisations(const DependenceGraph& graph, ClockId clock, L
   return best ? std::vector<Literal>{*best} : std::vector<Literal>{};
 }
 
-// Whether it may only be known later than the inputs of its cycle.
+// True if the value may be known only after the inputs of its cycle.
 bool hangs_on_post(const DependenceGraph& graph, ValueId v) {
   std::set<ValueId> met{v};
   std::vector<ValueId> work{v};
@@ -79,7 +81,8 @@ class CutSearch {
   }
 
  private:
-  // What would stop this post: the complement of each literal it is demanded under.
+  // The conditions that would stop this post: the complement of each literal under which it is
+  // needed.
   std::vector<Literal> complements(ValueId post) const {
     std::vector<Literal> out;
     for (Literal l : graph_.demand(post).literals)
@@ -92,7 +95,7 @@ class CutSearch {
     return g.facts().truth(l.condition, instant_class) == truth_of(l.positive);
   }
 
-  // It can hold at the first instant only: no end of a segment.
+  // True if the literal can hold only at the first instant, and so ends no segment.
   bool at_start(Literal l) const {
     Guard g;
     graph_.add(g, l);
@@ -131,14 +134,15 @@ class CutSearch {
     }
   }
 
-  // Of ends with as many assumptions: one that is known at once, then one that comes earlier.
+  // Among cuts with equally many assumptions: a cut known in its own cycle, then one that holds
+  // earlier.
   bool is_better(Literal l, Literal than) const {
     const bool late = hangs_on_post(graph_, l.condition), other = hangs_on_post(graph_, than.condition);
     return late == other ? follows(than, l) : other;
   }
 
-  // Wherever the first holds, the second does: `done`, and `done or truncated`. Segments that end where the second does
-  // end earlier.
+  // True if the second holds wherever the first does, as with `done` and `done or truncated`.
+  // Then segments that end with the second end earlier.
   bool follows(Literal first, Literal second) const {
     Guard none;
     graph_.add(none, {second.condition, !second.positive});
@@ -146,7 +150,7 @@ class CutSearch {
     return graph_.strip(second) != l && none.contains({l.condition, !l.positive});
   }
 
-  // What holds wherever a computed cut does, but for the cut itself.
+  // The literals implied by a computed cut, without the cut itself.
   std::vector<Literal> conjuncts(Literal cut) const {
     Guard all;
     graph_.add(all, cut);

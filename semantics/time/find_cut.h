@@ -1,4 +1,5 @@
-// A cut for a component that depends on its own future, and the passes of a segment under it.
+// Finds a cut for a component that depends on its own future, and the passes of a segment with
+// that cut.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,13 @@ namespace rml {
 
 struct SegmentResult {
   std::optional<SegmentPlan> plan;
-  SegmentFailure failure;  // when there is no plan
+  SegmentFailure failure;  // set if there is no plan
 };
 
-// The complement of a condition that guards a post of the component.
+// Tries the complements of the conditions that guard the posts of the component.
 SegmentResult find_cut(const DependenceGraph&, const Components&, std::uint32_t component);
 
-// The passes under this cut.
+// The passes with this cut.
 std::optional<SegmentPlan> plan_under(const DependenceGraph&, const Components&, std::uint32_t component, const Cut&);
 
 }  // namespace rml

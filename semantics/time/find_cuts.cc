@@ -1,5 +1,5 @@
-// First the literals, which need no more than the guards of posts; then, if there is any component at all, the
-// functions, and what of them has to be written.
+// First tries the literals that guard posts. If components remain, computes their need functions
+// and writes those that improve the cut.
 #include "semantics/time/find_cuts.h"
 
 #include <algorithm>
@@ -52,7 +52,8 @@ class CutsByNeed {
     for (const std::uint32_t c : segmented_) {
       const ClockId clock = components_.list[c].clock;
       const std::optional<SegmentPlan>& literal = result(c).plan;
-      // Conditions that are known at once do, if any do: others would keep rows waiting.
+      // Prefers conditions known in their own cycle, if there are any: later ones would delay
+      // rows.
       const Function whole = need.open(c);
       Function open = need.without_component(whole, c, false);
       if (literal && !assumes(*literal)) {
@@ -90,8 +91,8 @@ class CutsByNeed {
   const Components& components_;
   const Ends ends_;
   Cuts found_;
-  std::vector<std::uint32_t> segmented_;                    // for which a function is asked
-  std::vector<std::pair<std::uint32_t, ValueId>> written_;  // components, and their cuts
+  std::vector<std::uint32_t> segmented_;                    // components that need a function
+  std::vector<std::pair<std::uint32_t, ValueId>> written_;  // components, and their written cuts
 };
 
 }  // namespace

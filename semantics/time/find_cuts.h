@@ -1,12 +1,13 @@
-// Where the segments of each component that looks ahead end, and their passes.
+// Finds, for each component that looks ahead, where its segments end, and the passes over them.
 //
-// A segment may end where no post of its component is open (semantics/time/need_functions.h). Where that is so just
-// where one condition of the program holds, under which the component has passes without an assumption, the condition
-// ends it; `plain`: also where it could end earlier. Else the function is written into the core, as equations of what
-// comes before the component:
+// A segment may end where no post of its component is open (semantics/time/need_functions.h). If
+// a condition of the program holds exactly there, and the component has passes with it without an
+// assumption, this condition is the cut. With `plain`, such a condition is the cut even if
+// segments could end earlier. Otherwise the function is written into the core, as equations of
+// values that precede the component:
 //
-//   y = if q then (if e then x else post y) else post y       cut: q and e
-//   g = r + 0.5 * post_end(done or truncated, 0.0, g)         cut: done or truncated
+//  y = if q then (if e then x else post y) else post y       cut: q and e
+//  g = r + 0.5 * post_end(done or truncated, 0.0, g)         cut: done or truncated
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,15 @@
 namespace rml {
 
 struct Cuts {
-  std::shared_ptr<const Core> core;        // with the equations that were written; others keep their ids
+  std::shared_ptr<const Core> core;        // with the written equations; other values keep their ids
   std::map<ValueId, SegmentResult> plans;  // by the first value of the component
-  std::vector<ValueId> ends;               // what was written, and ends a segment
+  std::vector<ValueId> ends;               // written values that end a segment
 };
 
 enum class Ends : std::uint8_t { plain, by_need };
 
-// Of a core without components that look ahead a bounded number of instants, or of those with `wanted` alone.
+// The core must have no components with bounded look-ahead; or only the components in `wanted`
+// are planned.
 Cuts find_cuts(std::shared_ptr<const Core>, const DependenceGraph&, const Components&, Ends,
                const std::vector<std::uint32_t>* wanted = nullptr);
 

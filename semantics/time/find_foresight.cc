@@ -1,8 +1,10 @@
-// The largest sum of steps to each value, by relaxation. A way that goes nowhere twice takes no more steps than there
-// are fby and post: sums beyond that number are cut, which ends the search where a way goes round.
+// Computes the largest sum of steps to each value by relaxation. A path without repetition has at
+// most as many steps as there are fby and post, so sums are limited to that number; this ends the
+// search on cycles.
 //
-// The ends of segments are the rows at which a condition holds. A search for one condition knows more of a row p that
-// it has come to than the sum (`Knowledge`): values on the condition's clock are there only where it holds.
+// The rows at which a condition holds are the ends of segments. A search for one such condition
+// tracks more than the sum about the row p that the path has reached (`Knowledge`): a value on
+// the condition's clock is present only where the condition holds.
 #include "semantics/time/find_foresight.h"
 
 #include <algorithm>
@@ -16,19 +18,19 @@
 namespace rml {
 namespace {
 
-// What a search for the ends of segments knows of the row p that it has come to.
+// Facts about the row p that the path has reached, relative to the ends of segments.
 enum Knowledge : std::uint8_t {
   nothing_known,   // p is at most the sum of steps
-  segment_begins,  // likewise, and a segment begins at p: the row before, if there is one, is an end
-  first_row,       // likewise, and p is the first row of all
+  segment_begins,  // the same, and p begins a segment: the row before it, if any, is an end
+  first_row,       // the same, and p is the first row of the run
   before_an_end,   // some end is at most the sum of steps, and p is at most that end
-  within_segment,  // likewise, and p is no end
+  within_segment,  // the same, and p is no end
   count_of_knowledge
 };
 
 class Search {
  public:
-  // end: a condition of the base clock; invalid: nothing is known of any.
+  // `end`: a condition on the base clock; invalid: a search without knowledge of ends.
   Search(const Core& core, ValueId from, ValueId end) : core_(core), end_(end), states_(core.values.size()) {
     bound_ = 1 + std::ranges::count_if(core.values, steps);
     relax({}, from, nothing_known, 0);
@@ -40,7 +42,7 @@ class Search {
     }
   }
 
-  // The largest sum with which the value is reached.
+  // The largest sum of steps on a path to the value.
   std::int64_t reached(ValueId v) const { return std::ranges::max(states_[v.index], {}, &State::reached).reached; }
 
   std::vector<ValueId> way_to(ValueId input) const {
@@ -82,7 +84,7 @@ class Search {
       relax(here, delay->init, known, at);
       if (known == before_an_end || known == within_segment)
         relax(here, delay->next, before_an_end, at);
-      else if (known != first_row)  // where there is no row before
+      else if (known != first_row)  // the first row has no row before it
         relax(here, delay->next, known == segment_begins ? before_an_end : nothing_known, at - 1);
     } else if (const auto* look = std::get_if<core::Post>(&value.rhs)) {
       if (value.clock != base_clock)
@@ -96,7 +98,7 @@ class Search {
     }
   }
 
-  // What the presence of a value says of the row.
+  // Adds the facts about the row that follow from the presence of the value.
   Knowledge with_clock(ValueId v, Knowledge known) const {
     for (const ClockId c : ancestors(core_, core_[v].clock)) {
       const Clock& clock = core_[c];
@@ -109,7 +111,7 @@ class Search {
   }
 
   bool is_first_row(ValueId v) const { return core_[v].clock == base_clock && is_start(core_, v); }
-  // `true fby end`.
+  // True for `true fby end`.
   bool begins_segment(ValueId v) const {
     const auto* delay = std::get_if<core::Fby>(&core_[v].rhs);
     return delay != nullptr && end_.valid() && core_[v].clock == base_clock && delay->next == end_ &&
@@ -134,7 +136,7 @@ class Search {
   std::deque<Place> work_;
 };
 
-// Conditions that clocks of the base clock are sampled by: what can end segments.
+// The conditions that may end segments: those that sample the base clock.
 std::vector<ValueId> ends_of_segments(const Core& core) {
   std::vector<ValueId> found;
   for (const Clock& c : core.clocks)

@@ -1,11 +1,13 @@
-// Whether a value of a row depends on what an input is in that row, or in a later one.
+// Finds out whether a value of a row depends on an input of the same row or of a later one.
 //
-// A value may be known a row late or look ahead; what counts is how the steps of a way add up: 0 within the cycle, -1
-// through a fby, +1 through a post. A post of a sampled clock reaches any number of cycles ahead.
+// A value may be delayed or look ahead, so the steps along a path of dependences are added: 0
+// within the cycle, -1 through a fby, +1 through a post. A post on a sampled clock may look ahead
+// any number of cycles.
 //
-// A program that learns at the ends of segments looks ahead by any number of cycles, but not beyond the end of the
-// segment, and what it has learned is used in later segments. A way that has gone back to a segment that has ended
-// therefore does not come forward again through a post that is taken only where the segment has not ended.
+// A program that learns at the ends of segments looks ahead by any number of cycles, but not
+// beyond the end of the segment, and it uses the result in later segments. So a path that has
+// gone back to a completed segment does not go forward again through a post that is taken only
+// inside a segment.
 #pragma once
 
 #include <vector>
@@ -16,13 +18,15 @@ namespace rml {
 
 struct Foresight {
   ValueId input;
-  // The values from the one that was asked about to the input; where a way goes round in time, the last part of it.
+  // The values from the queried one to the input. If the path repeats in time, only its last
+  // part.
   std::vector<ValueId> way;
-  bool later = false;  // it is the input of a later cycle
+  bool later = false;  // true for the input of a later cycle
 };
 
-// Inputs that `value` depends on in its own cycle or in later ones, in order of ports. It errs on one side: a branch
-// that is never taken counts, and so does a way on which segments of several conditions follow one another.
+// The inputs that `value` depends on in its own cycle or in later ones, in order of ports. The
+// result may contain too many: a branch that is never taken counts, and so does a path through
+// segments of several conditions.
 std::vector<Foresight> find_foresight(const Core&, ValueId value);
 
 }  // namespace rml

@@ -1,11 +1,12 @@
-// When memories change, and names for what a program keeps from cycle to cycle, as checkpoints and messages use them.
+// Finds when memories change, and names the values that a program keeps from cycle to cycle.
+// Checkpoints and messages use these names.
 //
-// A name is the user's where there is one: a parameter's path, the variable that is the fby, or
-// the one whose value the fby delays. It depends on the equations alone, not on their order or
-// place in the file. Two memories of one name are numbered.
+// The name is the user's if there is one: a parameter's path, the variable that is the fby, or
+// the variable that the fby delays. It depends on the equations only, not on their order or their
+// place in the file. Equal names are numbered.
 //
-//   net.w                    a parameter             before net.count    x fby count, in passing
-//   queue y, presence x      between units           segment y           of a segment, y in every cycle
+//  net.w                    a parameter             before net.count    x fby count, in passing
+//  queue y, presence x      between units           segment y           of a segment, y in every cycle
 #include "semantics/time/memories.h"
 
 #include "semantics/core/queries.h"
@@ -20,7 +21,7 @@ std::string in_instance(const Core& core, ValueId v, const std::string& what) {
   return path.empty() ? what : what + " of " + path;
 }
 
-// By value: whether something that the program does depends on it.
+// By value: true if an output, an assertion, a failure or a parameter depends on it.
 std::vector<bool> is_of_program(const Core& core) {
   std::vector<ValueId> roots = results(core);
   for (const ValueId v : failing(core)) roots.push_back(v);
@@ -42,7 +43,7 @@ std::string memory_name(const Core& core, ValueId v) {
 
 std::map<ValueId, std::string> memory_names(const Core& core) {
   std::set<std::string> paths;
-  std::set<ValueId> kept;  // one parameter may be kept by several
+  std::set<ValueId> kept;  // memories of parameters; several parameters may share one
   for (const Parameter& p : core.parameters) paths.insert(p.path), kept.insert(p.value);
   UniqueNames unique(paths);
   const std::vector<bool> of_program = is_of_program(core);

@@ -1,4 +1,4 @@
-// What a memory keeps: where its next value is the one that it has, nothing is stored.
+// How memories change, and the names of memories.
 #pragma once
 
 #include <map>
@@ -10,20 +10,21 @@
 
 namespace rml {
 
-// Whether v is `memory` (a fby or post), sampled or not.
+// True if v is `memory` (a fby or post), or a sampling of it.
 bool is_kept(const Core&, ValueId v, ValueId memory);
 
-// Where the value that `memory` has next differs from the one it has, outermost condition first, and what it is there;
-// `next` invalid: nowhere.
+// The condition under which the next value of `memory` differs from its current value, as
+// literals with the outermost first, and the next value there. `next` is invalid if the memory
+// never changes.
 //
-//   p = fby e q;  q = merge c x (p when not c)        where c holds: x
+//  p = fby e q;  q = merge c x (p when not c)        where c holds: x
 struct Change {
   std::vector<Literal> where;
   ValueId next;
 };
 Change what_changes(const Core&, ValueId memory, ValueId next);
 
-// Names of what is kept are told apart by numbers, but for those that are taken.
+// Makes names of stored values unique by numbers. The names given as taken are never assigned.
 class UniqueNames {
  public:
   explicit UniqueNames(std::set<std::string> taken) : taken_(std::move(taken)) {}
@@ -34,11 +35,11 @@ class UniqueNames {
   std::map<std::string, int> count_;
 };
 
-// What a fby's memory is called: the user's name where there is one.
+// The name of a fby's memory: the user's name if there is one.
 std::string memory_name(const Core&, ValueId fby);
-// What the program keeps: of every fby whose value is not the same at all cycles but the first, told apart. Not of
-// those at which only the ends of segments look: they are of the schedule, and say what is open, which is nothing in a
-// state.
+// Unique names for the stored memories: each fby, unless its value is constant after the first
+// cycle. Memories that only the ends of segments read are left out: they belong to the schedule
+// and record which posts are open, and none is open in a saved state.
 std::map<ValueId, std::string> memory_names(const Core&);
 
 }  // namespace rml

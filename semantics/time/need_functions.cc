@@ -1,5 +1,5 @@
-// Which posts are open alike is found as automata are made small: first all are, then those part that become open by
-// different functions, until none do.
+// Groups the posts that are always open together as in automaton minimisation: at first all posts
+// are one class; a class is split while its posts become open by different functions.
 #include "semantics/time/need_functions.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void NeedFunctions::find_late() {
     if (late_[i] && is_post(core_, ValueId{i})) posts_.emplace_back(i);
 }
 
-// All of them before they are closed.
+// Registers all conditions before their classes are closed.
 void NeedFunctions::ask_conditions(const std::vector<Literal>& literals) {
   for (std::uint32_t i = 0; i < core_.values.size(); ++i) {
     if (!late_[i]) continue;
@@ -121,7 +121,8 @@ void NeedFunctions::need(ValueId v, Function where) {
   changed_.push_back(v);
 }
 
-// Whether the clock has an instant is asked: outer conditions first, inner ones where the outer hold.
+// Adds the need for the conditions of a clock: outer ones always, inner ones where the outer ones
+// hold.
 void NeedFunctions::need_clock(ClockId clock, Function where) {
   for (const ClockId c : ancestors(core_, clock))
     if (late_[core_[c].condition.index]) need(core_[c].condition, functions_.both(where, ticks(core_[c].parent)));
@@ -162,7 +163,7 @@ bool NeedFunctions::find_needs() {
   for (std::size_t classes = posts_.empty() ? 0 : 1; classes <= max_classes;) {
     need_.assign(core_.values.size(), BooleanFunctions::no);
     add_roots();
-    std::set<ValueId> work;  // users first, so that most is known of a need when it is passed on
+    std::set<ValueId> work;  // users first, so that most of a need is known when it is passed on
     for (;;) {
       work.insert(changed_.begin(), changed_.end());
       changed_.clear();
@@ -191,7 +192,7 @@ bool NeedFunctions::find_needs() {
   return true;
 }
 
-// A letter that tells of what was before: what it is at first, and what it becomes.
+// For a letter with memory: its initial value and its next value.
 bool NeedFunctions::has_next(std::uint32_t number, Function& first, Function& next) {
   const Letter l = letter(number);
   first = BooleanFunctions::no;
@@ -205,8 +206,8 @@ bool NeedFunctions::has_next(std::uint32_t number, Function& first, Function& ne
   return true;
 }
 
-// All states, from the first one on, as a function of the letters that remember. What is asked of a state and what is
-// found of the next one are told apart by numbers beyond all letters.
+// Computes all reachable states from the first one, as a function of the letters with memory. The
+// next state uses letters numbered beyond all others, to distinguish it from the current state.
 void NeedFunctions::find_reachable() {
   constexpr std::size_t max_remembered = 10;
   struct Remembered {
@@ -215,7 +216,7 @@ void NeedFunctions::find_reachable() {
   };
   std::vector<Remembered> all;
   Function state = BooleanFunctions::yes;
-  for (std::uint32_t l = 0; l < letters_.size(); ++l) {  // functions of what comes next may bring more
+  for (std::uint32_t l = 0; l < letters_.size(); ++l) {  // computing a next value may add letters
     Function first, next;
     if (!has_next(l, first, next)) continue;
     if (all.size() == max_remembered) return;
@@ -270,7 +271,7 @@ Function NeedFunctions::holds(Literal l, ClockId clock) {
                 clock);
 }
 
-// The component comes before it.
+// True if v depends on the component.
 bool NeedFunctions::hangs_on(ValueId v, std::uint32_t component) const {
   std::set<ValueId> met;
   std::vector<ValueId> work{v};
@@ -285,7 +286,7 @@ bool NeedFunctions::hangs_on(ValueId v, std::uint32_t component) const {
   return false;
 }
 
-// Together with what it will be of.
+// True if the letter, and all letters of its next value, may be used before the component.
 bool NeedFunctions::may_use(std::uint32_t number, std::uint32_t component, bool ahead,
                             std::set<std::uint32_t>& met) const {
   if (!met.insert(number).second) return true;

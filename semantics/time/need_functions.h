@@ -1,12 +1,14 @@
-// Where a component that looks ahead still has to: what its posts are needed for, as Boolean functions.
+// Need functions: Boolean functions that say where a component still has to look ahead.
 //
-// A value is needed where a row, an assertion or a value that is needed asks for it; what a memory will keep is needed
-// at once, for it may be asked for later. A post that is needed is open until its clock's next instant, where its
-// operand is. Needs follow users, forward in time, so they are functions of conditions of the same instant and of which
-// posts were open at the instant before: the letters. Posts that are open alike are one letter.
+// A value is needed where a row, an assertion or another needed value uses it. The next value of
+// a memory is always needed, because it may be read later. A needed post is open until the next
+// instant of its clock, where its operand is needed. Needs spread from users to operands, forward
+// in time. So they are functions of conditions of the same instant, and of the posts that were
+// open one instant earlier. These are the letters of the functions. Posts that are always open
+// together share a letter.
 //
-//   y = if q then (if e then x else post y) else post y, a column       open: not (q and e)
-//   y = backfill(x, e), asked for where c                               open: not e and (c or open before)
+//  y = if q then (if e then x else post y) else post y, a column       open: not (q and e)
+//  y = backfill(x, e), needed where c                                  open: not e and (c or open before)
 //
 // A segment may end where no post of the component is open.
 #pragma once
@@ -26,30 +28,32 @@ class NeedFunctions {
  public:
   using Function = BooleanFunctions::Function;
 
-  // The literals are those that may be asked for.
+  // The literals are those that later calls may pass to holds().
   NeedFunctions(const DependenceGraph&, const Components&, const std::vector<Literal>&);
 
-  // False: they are too large. Nothing else may be asked for then.
+  // False if the functions are too large. Then the other functions must not be called.
   bool known() const { return known_ && !functions_.spent(); }
 
-  // Whether a post of the component is open after an instant.
+  // True where a post of the component is open after an instant.
   Function open(std::uint32_t component);
-  // The literal holds, and is present, at an instant of the clock.
+  // True where the literal is present and holds, at an instant of the clock.
   Function holds(Literal, ClockId);
-  // A function that is the same at the instants of a clock, in every state that a run can be in.
+  // A simpler function with the same values at the instants of the clock, in every reachable
+  // state.
   Function within(Function, ClockId);
 
-  // A function that can be computed before the component is, and true wherever f is. `ahead`: of conditions that are
-  // only known later as well.
+  // A function that can be computed before the component, and is true wherever f is. `ahead`: it
+  // may also use conditions that are known only in later cycles.
   Function without_component(Function f, std::uint32_t component, bool ahead);
 
-  // A letter: a condition, or that posts were open an instant before; what makes them so.
+  // A letter: a condition, or the fact that posts were open one instant earlier, with its next
+  // value.
   struct Letter {
     Condition condition{};
-    ValueId value{};  // of a condition; invalid: it is the first instant of `begun`
+    ValueId value{};  // the condition; invalid: the first instant of `begun`
     ClockId begun{};
     bool before = false;
-    Function next{};  // of `before`
+    Function next{};  // for `before`: when the posts are open after this instant
   };
   Letter letter(std::uint32_t number) const;
   BooleanFunctions& functions() { return functions_; }
@@ -78,17 +82,18 @@ class NeedFunctions {
   BooleanFunctions functions_;
   std::vector<bool> late_;      // by value: depends on a post of a component that looks ahead
   std::vector<bool> ahead_;     // by value: depends on any post
-  std::vector<ValueId> posts_;  // late ones
+  std::vector<ValueId> posts_;  // the late posts
   std::map<ValueId, std::uint32_t> class_of_;
   std::vector<Function> next_;        // by class of posts
-  std::vector<ClockId> class_clock_;  // the nearest that all its posts are on
+  std::vector<ClockId> class_clock_;  // by class of posts: nearest common clock
   std::vector<Function> need_;        // by value
   std::vector<ValueId> changed_;
   std::map<std::uint32_t, Function> by_cell_;
   std::vector<Letter> letters_;                             // `next` holds the class of posts
   std::map<std::uint32_t, std::uint32_t> cells_, classes_;  // to letters
   std::map<std::uint32_t, ValueId> starts_;                 // by cell: true at first instants
-  Function reachable_ = BooleanFunctions::yes;              // of what is remembered
+  // Reachable states, as a function of the letters that remember.
+  Function reachable_ = BooleanFunctions::yes;
   bool known_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Longest paths by Bellman-Ford with a queue; a value relaxed more often than there are
-// values lies on, or depends on, a positive cycle.
+// Longest paths by Bellman-Ford with a queue. A value that is relaxed more often than there are
+// values is on a positive cycle or depends on one.
 #include "semantics/time/offsets.h"
 
 #include <algorithm>
@@ -19,16 +19,16 @@ bool stays_delay(const Core& core, const Component& c, ValueId user, const Depen
 
 namespace {
 
-// A post that is needed only where something other than its clock's conditions holds.
+// True if the post is needed only under more conditions than those of its clock.
 bool guarded(const DependenceGraph& graph, ValueId post) {
   Guard present;
   for (const Literal& l : graph.presence(graph.core()[post].clock)) graph.add(present, l);
   return graph.demand(post).literals.size() > present.literals.size();
 }
 
-// How many instants of `clock` a value from outside the component looks ahead: what uses it
-// should run as many steps late, so that nothing waits. Of cycles, which have offsets or segments
-// of their own, this says nothing.
+// The number of instants of `clock` that a value outside the component looks ahead. Its users
+// should run as many steps later, so that no value waits. Returns 0 for cycles, which have their
+// own offsets or segments.
 int lookahead(const Core& core, const Components& components, ValueId v, ClockId clock) {
   const std::uint32_t own = components.of[v.index];
   if (own == Components::none || components.list[own].cyclic) return 0;
@@ -39,20 +39,21 @@ int lookahead(const Core& core, const Components& components, ValueId v, ClockId
   return 0;
 }
 
-// A member that needs another, by its position.
+// A member that needs another one, by its position.
 struct User {
   std::uint32_t by;
   int weight;
-  bool delayed;  // through a delay that stays: it has no weight
+  bool delayed;  // through a delay that remains: the edge has no weight
 };
 
-// By position: the members that need it, and how many instants the member itself looks ahead outside the component.
+// By position: the members that need the member, and the look-ahead of its operands outside the
+// component.
 struct Needs {
   std::vector<std::vector<User>> users;
   std::vector<int> lookahead;
 };
 
-// Nothing if the next instant of a post may be arbitrarily late.
+// Returns nothing if the next instant of a post may be arbitrarily late.
 std::optional<Needs> find_needs(const DependenceGraph& graph, const Components& components, const Component& c,
                                 bool with_guarded) {
   const Core& core = graph.core();
@@ -75,7 +76,7 @@ std::optional<Needs> find_needs(const DependenceGraph& graph, const Components& 
   return needs;
 }
 
-// Raises the offsets until each is enough for what its member needs; false if they would rise for ever.
+// Raises the offsets until all edges are satisfied. False if they would rise without bound.
 bool relax(const std::vector<std::vector<User>>& users, std::vector<int>& offsets) {
   const auto count = static_cast<std::uint32_t>(users.size());
   std::deque<std::uint32_t> work;
@@ -98,7 +99,8 @@ bool relax(const std::vector<std::vector<User>>& users, std::vector<int>& offset
   return true;
 }
 
-// Members that need each other at one step: edges without slack close a cycle. Empty: there are none.
+// A cycle of edges without slack: members that need each other in the same step. Empty if there
+// is none.
 std::vector<ValueId> find_zero_cycle(const Component& c, const std::vector<std::vector<User>>& users,
                                      const std::vector<int>& offsets) {
   std::uint32_t found = 0;

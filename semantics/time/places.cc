@@ -1,4 +1,4 @@
-// See places.h.
+// Reads the text of each equation around the span of a call, and composes places from it.
 #include "semantics/time/places.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string in_hexadecimal(std::uint32_t sum) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Comments and the texts of literals become blanks.
+// Replaces comments and the contents of string literals by blanks.
 std::string without_comments(std::string text) {
   bool comment = false, quoted = false;
   for (std::size_t k = 0; k < text.size(); ++k) {
@@ -44,7 +44,7 @@ std::string without_number(std::string name) {
 
 std::string last_part(const std::string &path) { return path.substr(path.rfind('.') + 1); }
 
-// Behind the header of a node, if the text begins with one.
+// The position after the header of a node if the text begins with one, else 0.
 std::size_t behind_header(std::string_view text) {
   const std::size_t arrow = text.find("->");
   if (arrow == text.npos) return 0;
@@ -69,7 +69,7 @@ const std::string &Places::code(std::uint32_t file) {
   return at->second;
 }
 
-// From the semicolon before to the one behind.
+// The equation's text extends from the previous semicolon to the next one.
 const Places::Equation &Places::equation(Span at) {
   const auto [known, is_new] = equations_.try_emplace({at.file, at.begin});
   Equation &found = known->second;
@@ -84,7 +84,7 @@ const Places::Equation &Places::equation(Span at) {
   for (std::size_t k = begin; k < end; ++k)
     if (std::isspace(static_cast<unsigned char>(all[k])) == 0)
       found.sum = (found.sum ^ static_cast<unsigned char>(all[k])) * prime;
-  while (found.variable.empty() || found.variable == "_") {  // what is dropped has no name
+  while (found.variable.empty() || found.variable == "_") {  // a dropped result has no name
     while (begin < at.begin && !is_word(all[begin])) ++begin;
     std::size_t stop = begin;
     while (stop < at.begin && is_word(all[stop])) ++stop;
@@ -123,7 +123,7 @@ void Places::find_instances() {
   }
 }
 
-// Without the path of its instance.
+// The name without the path of its instance.
 std::string Places::local_name(ValueId v, const std::string &name) const {
   const InstanceId i = core_[v].instance;
   const std::string path = i.valid() ? core_.instances[i.index].path : "";

@@ -1,10 +1,10 @@
-// Productivity: can every value be computed, and need it wait only finitely?
+// Productivity: checks that each value can be computed after a finite wait.
 //
-// check_productivity reports cycles of delays and looks ahead that cancel each other (E0501; those
-// within an instant are check_causality's), dependences on the infinite future (E0502), cuts that
-// never come true (E0503) or wait for what they cut (E0504), and what is left to assume about the
-// inputs. It changes nothing; the scheduler, which needs the same facts, computes them again from
-// the core it works on.
+// check_productivity reports cycles in which delays and look-ahead cancel (E0501; check_causality
+// reports those within an instant), dependences on the infinite future (E0502), cuts that never
+// become true (E0503) or depend on a post that they cut (E0504), and the remaining assumptions
+// about the inputs. It changes nothing. The scheduler computes the same facts again from the core
+// that it works on.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// See put_on_ranks.h.
+// Rewrites draws, then the instances of the library `steps`, into calls of the runtime.
 #include "semantics/time/put_on_ranks.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace rml {
 
 namespace {
 
-// The number behind `by`, where no sum of the program says it: as it is written, or that of a constant.
+// The number after `by` if no sum of the program gives it: a literal, or the value of a constant.
 std::optional<std::int64_t> written_count(const Program& program, const ast::Deal& deal, ModuleId module) {
   if (!deal.count.valid()) return 1;
   ExprId e = deal.count;
@@ -36,7 +36,7 @@ class RankWriter {
   }
 
  private:
-  // Where new values are: in the instance and at the place of what they stand for, on its clock.
+  // Clock, place and instance of new values: those of the value that they replace.
   struct At {
     ClockId clock;
     Span span;
@@ -63,7 +63,7 @@ class RankWriter {
     return {operators().require("cast"), {v}, {attribute}, 0};
   }
 
-  // A memory that begins at init, and is one more at each instant.
+  // A memory that begins at `init` and increases by one at each instant.
   ValueId counter(ValueId init, const At& at) {
     const DType dtype = core_[init].dtype;
     const ValueId own = add(core::Fby{init, {}}, dtype, {}, at);
@@ -72,7 +72,7 @@ class RankWriter {
     return own;
   }
 
-  // Of a call of the runtime the one result, as a right-hand side.
+  // The single result of a call of the runtime, as a right-hand side.
   core::Result call(const char* symbol, Calling calling, std::vector<ValueId> operands, DType dtype, const Shape& shape,
                     const At& at) {
     ExternalNode external{symbol, {}, {{dtype, shape}}, at.span, nullptr, calling};
@@ -82,7 +82,8 @@ class RankWriter {
     return {add(core::Call{index, std::move(operands)}, dtype, shape, at), 0};
   }
 
-  // What all ranks have in common begins alike: what the runtime is handed is an address.
+  // Makes a scalar a tensor of one element, because the runtime's collective functions take an
+  // address.
   ValueId in_memory(ValueId v, const At& at) {
     if (!core_[v].shape.empty()) return v;
     Attribute shape;
@@ -90,7 +91,7 @@ class RankWriter {
     shape.integers = {1};
     return apply("reshape", {v}, core_[v].dtype, at, {shape}, {1});
   }
-  // A call in which the ranks meet, about v.
+  // A collective call on v.
   core::Result join(const char* symbol, ValueId v, std::vector<ValueId> more, const At& at) {
     const DType dtype = core_[v].dtype;
     const Shape shape = core_[v].shape;
@@ -104,9 +105,11 @@ class RankWriter {
   // ---- micro-batches ----
 
   struct Place {
-    ValueId micro_batch, ends;  // its number among all of the input; whether the step has no other one here
+    // `micro_batch`: its number in the whole input. `ends`: true if no later micro-batch of the
+    // step is on this rank.
+    ValueId micro_batch, ends;
   };
-  // Of the micro-batch that ends, on the clock of v.
+  // The micro-batch that ends, on the clock of v.
   const Place& place(ValueId v) {
     if (place_) return *place_;
     const At here = at(v);
@@ -171,7 +174,7 @@ class RankWriter {
     std::get<core::Merge>(core_[moves].rhs).on_true = moving;
   }
 
-  // Whether it was so in a micro-batch of the step, on any rank.
+  // True if the condition held in some micro-batch of the step, on any rank.
   ValueId found_by_any(InstanceId i, const At& here) {
     const ValueId had = collectives_.variable(i, "had");
     const ValueId mine = add(core::When{had, end_, true}, DType::boolean, {}, here);
@@ -203,15 +206,16 @@ class RankWriter {
     return a != nullptr && operators()[a->op].random;
   }
 
-  // The number of the cycle, which draws depend on, is that of the row; before, what is drawn for the first cycle only
-  // gets draws of its own.
+  // Draws depend on the number of the cycle; this replaces it by the number of the row among all
+  // ranks. Before, draws for the first cycle only get their own copies, with this rank's cycle
+  // number.
   void draw_by_row() {
     const std::size_t n = core_.values.size();
     ValueId cycle;
     for (std::size_t v = 0; v < n && !cycle.valid(); ++v)
-      if (is_draw(ValueId{v})) cycle = cycle_of(ValueId{v});  // none where it is never present
+      if (is_draw(ValueId{v})) cycle = cycle_of(ValueId{v});  // none if the draw is never present
     if (!cycle.valid()) return;
-    // The counter goes on by itself; who had asked it asks for the row.
+    // The new counter replaces the old one; users of the old one read the row's number instead.
     const At here = at(cycle);
     const ValueId own = own_cycle_ = counter(std::get<core::Fby>(core_[cycle].rhs).init, here);
     for (std::size_t v = 0; v < n; ++v) {
@@ -230,7 +234,7 @@ class RankWriter {
     return std::holds_alternative<core::Fby>(core_[v].rhs) ? v : ValueId{};
   }
 
-  // v with draws of this rank's own first cycle; v itself where nothing is drawn in it.
+  // v with the draws of this rank's own first cycle; v itself if it contains no draw.
   ValueId drawn_first(ValueId v) {
     if (const auto known = first_.find(v); known != first_.end()) return known->second;
     first_[v] = v;
@@ -247,7 +251,7 @@ class RankWriter {
         other = other || first != operand;
         operand = first;
       };
-      // Conditions are not drawn (check_ranks).
+      // Conditions contain no draws (check_ranks).
       if (auto* when = std::get_if<core::When>(&copy.rhs)) {
         replace(when->operand);
       } else if (auto* merge = std::get_if<core::Merge>(&copy.rhs)) {
@@ -262,7 +266,7 @@ class RankWriter {
     return first_[v] = ValueId{core_.values.size() - 1};
   }
 
-  // The counter on the clock of what samples the cycle.
+  // The counter, sampled like the given sampling of the cycle.
   ValueId own_cycle_on(ValueId sampled) {
     const auto* when = std::get_if<core::When>(&core_[sampled].rhs);
     if (when == nullptr) return own_cycle_;

@@ -1,18 +1,20 @@
-// A program with dealt inputs, as each of several ranks runs it.
+// Transforms a program with dealt inputs into the program that each of several ranks runs.
 //
-// Problem: one process sees all micro-batches, and adds up by pure equations what they have found (stdlib/steps.rml). A
-// rank sees some of them. Method: where the library counts micro-batches and adds, the program asks and joins the other
-// ranks (runtime/base/rmlrt.h):
+// Problem: a single process reads all micro-batches and adds their results by pure equations
+// (stdlib/steps.rml). A rank reads only some of them. Method: where the library counts
+// micro-batches and adds, the program calls the runtime, which combines the ranks
+// (runtime/base/rmlrt.h):
 //
-//   k = 0 fby (k + 1) % n            rml_micro_batch(…) mod n
-//   k == n - 1, the end of a step    rml_step_ends(…), true in the last row of it that this rank has
-//   tree_sum(gathered(n, k, e))      rml_step_sum(site, …, e, n, micro-batch), the same additions
-//   found, any of a step             the sum of ones over it is not 0
-//   normal(…), any draw              of the row's number among all ranks; what is drawn for the first cycle only, of 0
-//   rank(), ranks(), broadcast(e)    rml_rank, rml_rank_count, rml_from_first
+//  k = 0 fby (k + 1) % n            rml_micro_batch(…) mod n
+//  k == n - 1, the end of a step    rml_step_ends(…), true in the step's last row on this rank
+//  tree_sum(gathered(n, k, e))      rml_step_sum(site, …, e, n, micro-batch), the same additions
+//  found, any of a step             the sum of ones over the step is not 0
+//  normal(…), any draw              uses the row's number among all ranks; 0 for draws at the first cycle only
+//  rank(), ranks(), broadcast(e)    rml_rank, rml_rank_count, rml_from_first
 //
-// Calls keep their order, which is that of the program, the same on all ranks; so are their sites.
-// Before: check_ranks has found nothing wrong. After: the core has a `deal`, and computes on one rank what it did.
+// Calls are numbered in program order, so their sites are the same on all ranks. Before:
+// check_ranks has found no error. After: the core has a `deal`; on one rank it computes the same
+// values as before.
 #pragma once
 
 #include "semantics/check/checked.h"
@@ -20,7 +22,7 @@
 
 namespace rml {
 
-// Of an entry without dealt inputs nothing is changed.
+// An entry without dealt inputs is not changed.
 void put_on_ranks(const Checked&, NodeId entry, Core&, Diagnostics&);
 
 }  // namespace rml

@@ -1,5 +1,5 @@
-// A node of a diagram becomes `and` and `or` of its letter and what is left; both are computed, they cost less than a
-// branch.
+// Writes each node of the decision diagram as `and` and `or` of its letter and the remaining
+// functions. Both sides are computed, since that costs less than a branch.
 #include "semantics/time/write_function.h"
 
 #include <algorithm>
@@ -47,14 +47,14 @@ ValueId FunctionWriter::letter(std::uint32_t number) {
     const ValueId v = l.value.valid() ? l.value : add(core::Fby{constant(true), constant(false)}, l.begun);
     return letters_[{clock_.index, number}] = on_clock(v);
   }
-  // What comes next may depend on the letter.
+  // Registers the letter first, because its next value may depend on it.
   const ValueId before = letters_[{clock_.index, number}] = add(core::Fby{constant(false), ValueId{}}, clock_);
   const ValueId next = function(need_.within(l.next, clock_));
   std::get<core::Fby>(core_[before].rhs).next = next;
   return before;
 }
 
-// False where it is absent.
+// The value on the current clock; false where the value is absent.
 ValueId FunctionWriter::on_clock(ValueId v) {
   const ClockId from = core_[v].clock, common = common_clock(core_, from, clock_);
   for (const ClockId c : ancestors(core_, from, common)) {
@@ -69,7 +69,7 @@ ValueId FunctionWriter::on_clock(ValueId v) {
 
 ValueId FunctionWriter::constant(bool truth) { return add(core::Const{Tensor::boolean(truth)}, base_clock); }
 
-// Operands in the order of their ids: all connectives commute.
+// Sorts the operands by id, since all connectives commute.
 ValueId FunctionWriter::apply(const char* op, std::vector<ValueId> operands) {
   const OperatorId id = operators().require(op);
   std::ranges::sort(operands);

@@ -1,4 +1,4 @@
-// Boolean functions as equations of a core.
+// Writes Boolean functions as equations of a core.
 #pragma once
 
 #include <map>
@@ -10,12 +10,13 @@
 
 namespace rml {
 
-// Adds equations to a core; equal functions on one clock are written once.
+// Adds equations to a core; writes equal functions on one clock only once.
 class FunctionWriter {
  public:
   FunctionWriter(Core& core, NeedFunctions& need) : core_(core), need_(need) { find_known(); }
 
-  // A value of the clock that is true where the function is; it stands where `like` does.
+  // A value on the clock that is true where the function is. It gets the source place and
+  // instance of `like`.
   ValueId write(BooleanFunctions::Function, ClockId clock, ValueId like);
 
  private:
@@ -31,9 +32,9 @@ class FunctionWriter {
   NeedFunctions& need_;
   ClockId clock_;
   Value like_;
-  using Key = std::pair<std::uint32_t, std::uint32_t>;  // a clock and a function or letter
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // a clock, and a function or letter
   std::map<Key, ValueId> functions_, letters_;
-  // Connectives that the core has, by clock, operator and operands: these are not written again.
+  // Connectives that the core already has, by clock, operator and operands; they are reused.
   std::map<std::tuple<std::uint32_t, OperatorId, std::vector<ValueId>>, ValueId> known_;
 };
 
