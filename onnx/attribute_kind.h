@@ -1,4 +1,5 @@
-// What an attribute of a model says that it is, by its number in the format (onnx.proto: AttributeProto.AttributeType).
+// The kind of an attribute, with its number in the format (onnx.proto:
+// AttributeProto.AttributeType).
 #pragma once
 
 namespace rml::onnx {

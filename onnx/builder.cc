@@ -1,4 +1,4 @@
-// Applying rows of the operator table to terms (builder.h), and the text of the result.
+// Applies rows of the operator table to terms (builder.h) and writes the text of the result.
 #include "onnx/builder.h"
 
 #include <algorithm>
@@ -48,7 +48,8 @@ std::string float_text(double value) {
   return text;
 }
 
-// As a program has it; nothing where it has none: NaN of another sign or payload than `nan`.
+// Returns the element as written in a program. A NaN whose sign or payload differs from that of
+// `nan` has no text.
 template <class T>
 std::optional<std::string> element_text(T value) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -57,7 +58,7 @@ std::optional<std::string> element_text(T value) {
   char digits[64];
   std::string text(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
-  // The compiler reads it as f64 first.
+  // The compiler first reads the literal as an f64.
   if (std::isfinite(value) && static_cast<T>(std::strtod(text.c_str(), nullptr)) != value)
     return float_text(static_cast<double>(value));
   return text;
@@ -97,7 +98,7 @@ const Argument* given(const Arguments& arguments, std::string_view name) {
   return nullptr;
 }
 
-// Which dtype each variable of the row is.
+// The dtypes of the variables in an operator's row.
 struct Solved {
   std::map<int, DType> variables;
   DType result = DType::f32;
@@ -161,14 +162,16 @@ std::optional<std::string> literal(const Tensor& t) {
 
 namespace {
 
-// A range of an axis of extent n in the language's syntax; what is the end on its side is left out.
+// Returns a range of an axis of extent n in the syntax of the language; bounds at the end of the
+// axis are omitted.
 std::string range_text(std::int64_t n, std::int64_t from, std::int64_t to, std::int64_t step) {
   const auto bound = [](std::int64_t at, std::int64_t end) { return at == end ? "" : std::to_string(at); };
   if (step < 0) return bound(from, n - 1) + ":" + bound(to, -n - 1) + ":" + std::to_string(step);
   return bound(from, 0) + ":" + bound(to, n) + (step == 1 ? "" : ":" + std::to_string(step));
 }
 
-// The ranges of a slice in the language's syntax, "" for all of it: `:, 1:3`. Nothing where it has none.
+// Returns the ranges of a slice in the syntax of the language, for example `:, 1:3`; "" selects
+// everything. Returns nothing if the slice cannot be written so.
 std::optional<std::string> subscript(const Shape& x, const Arguments& arguments) {
   using Integers = std::vector<std::int64_t>;
   const auto bounds = [&](const char* name) -> const Integers* {
@@ -185,13 +188,13 @@ std::optional<std::string> subscript(const Shape& x, const Arguments& arguments)
     if (!std::holds_alternative<SliceRange>(range)) return std::nullopt;
     all += (k == 0 ? "" : ", ") + range_text(x[k], (*from)[k], (*to)[k], step);
     const bool whole = std::get<SliceRange>(range).count == x[k] && step == 1;
-    if (!whole) text = all;  // what comes behind the last range of a part is left out
+    if (!whole) text = all;  // trailing axes that are taken whole are omitted
   }
   return text;
 }
 
-// Products of an m × n and an n × k matrix, and what is like them, take m n k steps: the root of the three sizes'
-// product.
+// Estimates the work. A product of an m × n and an n × k matrix takes m n k steps, which is the
+// square root of the product of its three sizes.
 std::int64_t work_of(const OperatorInfo& info, const std::vector<Term>& operands, std::int64_t result,
                      std::int64_t read) {
   const bool of_each = operands.size() < 2 || info.lowering == Lowering::elementwise;
@@ -251,8 +254,8 @@ Term Builder::apply(std::string_view op, std::vector<Term> operands, const Argum
     }
   }
 
-  // A literal takes its dtype from an operand of the same variable that is no literal.
-  std::map<int, std::size_t> unknown;  // operands that are no literals, by variable
+  // A literal gets its dtype from an operand with the same type variable that is not a literal.
+  std::map<int, std::size_t> unknown;  // by type variable: number of operands that are not literals
   for (std::size_t k = 0; k < operands.size(); ++k)
     if (!operands[k].known() && slots[k]->dtype.variable >= 0) ++unknown[slots[k]->dtype.variable];
   const auto text = [&](std::size_t k) {
@@ -464,7 +467,8 @@ std::string Builder::fresh(const std::string& wanted) {
 std::string Builder::fresh_node(const std::string& wanted) {
   const std::string base = identifier(wanted);
   std::string name = base;
-  int& k = counts_.try_emplace(base + " ", 1).first->second;  // apart from those of constants
+  int& k =
+      counts_.try_emplace(base + " ", 1).first->second;  // the blank keeps these counts apart from those of constants
   while (program_names_.contains(name)) name = base + "_" + std::to_string(++k);
   program_names_.insert(name);
   return name;

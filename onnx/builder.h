@@ -1,13 +1,15 @@
-// Writing an R(ML)2 program, operator by operator.
+// Writes an R(ML)² program, operator by operator.
 //
-// The importer applies operators of the table to terms: expressions of known dtype and shape. Both
-// come from the rows' own rules, so that what is written means to the compiler what the importer
-// took it for, and a term whose operands are known is known itself, evaluated by the row's
-// reference kernel: shapes that a model computes from shapes are numbers when they are needed.
+// The importer applies operators of the table to terms, which are expressions of known dtype and
+// shape. The rules of the operator's row compute both, so the importer and the compiler agree on
+// them. If all operands have known values, the reference kernel of the row computes the value of
+// the result. Shapes that a model computes from shapes are therefore numbers when they are
+// needed.
 //
 //     Term y = b.apply("add", {b.apply("matmul", {x, w}), bias});     text: matmul(x, w) + bias
 //
-// Equations collect in scopes, one for each node of the program; constants belong to the program.
+// Equations are collected in scopes, one for each node of the program. Constants belong to the
+// program.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +30,15 @@
 
 namespace rml::onnx {
 
-// An expression of the program. Of a known one `value` is there, and its text is made where it is used.
+// An expression of the program. If its value is known, `value` is set and the text is made at
+// each use.
 struct Term {
   std::string text;
-  int precedence = 0;  // of its outermost operator; Builder::atom for what needs no parentheses
+  int precedence = 0;  // precedence of its outermost operator; Builder::atom if it never needs parentheses
   DType dtype = DType::f32;
   Shape shape;
   std::shared_ptr<const Tensor> value;
-  std::string hint;  // of a known one: the name it would like
+  std::string hint;  // preferred name of the constant, if the value is known
 
   bool known() const { return value != nullptr; }
   std::int64_t rank() const { return static_cast<std::int64_t>(shape.size()); }
@@ -45,87 +48,92 @@ struct Term {
 using Argument = std::variant<std::int64_t, std::vector<std::int64_t>, double, DType, std::string>;
 using Arguments = std::vector<std::pair<std::string_view, Argument>>;
 
-// A tensor that the program takes from the file beside it.
+// A tensor that the program loads from its weights file.
 struct Weight {
   std::string name;
   std::shared_ptr<const Tensor> value;
 };
 
 struct Equation {
-  std::string comment;  // what it was in the model; "" to stay with the one before
+  std::string comment;  // the operator of the model; empty: written directly below the equation before
   std::string text;
 };
 
 // A node of the program while its equations are written.
 struct Scope {
   std::string name;
-  std::vector<std::string> inputs, outputs;  // "x: f32[1, 3]"
+  std::vector<std::string> inputs, outputs;  // for example "x: f32[1, 3]"
   std::vector<Equation> equations;
   std::set<std::string> names;
-  std::map<std::string, int> counts;  // of numbers that names near this one have had
+  std::map<std::string, int> counts;  // by base name: last number appended to make it unique
 };
 
 class Builder {
  public:
   static constexpr int atom = 100;
-  // Throws ModelError where the operator's row does not take these operands. `result` is needed where
-  // the dtype of the result follows from no operand.
+  // Throws ModelError if the operator's row does not accept these operands. `result` is needed if
+  // no operand determines the dtype of the result.
   Term apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments = {},
              std::optional<DType> result = {});
 
-  // x from `begin` up to, without, `end` along an axis.
+  // The elements [begin, end) of x along an axis.
   Term part(const Term& x, std::int64_t axis, std::int64_t begin, std::int64_t end);
 
   Term constant(Tensor value, std::string hint = {});
   Term constant(std::shared_ptr<const Tensor> value, std::string hint = {});
   Term scalar(DType, double);
-  Term integers(const std::vector<std::int64_t>&);  // i64
-  // A term for `text`, which the caller has written.
+  Term integers(const std::vector<std::int64_t>&);  // a vector of type i64
+  // A term for a text that the caller has written.
   static Term written(std::string text, int precedence, DType, Shape);
 
-  // A known term as an expression of its own: a literal where the context types it, else loaded as `name`.
+  // Makes an expression of a known term: a literal if the context determines its type, else a
+  // load from the file as `name`.
   Term stored(const Term&, const std::string& name);
 
-  // The term by a name: itself if it is known or has one already, else what a new equation defines.
+  // Returns the term itself if it is known or is a name, else defines a variable near `name` and
+  // returns that.
   Term bind(const Term&, const std::string& name);
-  Term shared(const Term&);                                                    // bind to a name of no meaning
-  void define(const std::string& name, const Term&);                           // the equation `name = term`, typed
-  void define(const std::vector<std::string>& names, std::string text);        // several results of one call
-  void remember(const Term& held, const Term& init, const std::string& next);  // `held = init fby next`, typed
-  void comment(std::string text);                                              // above the next equation
+  Term shared(const Term&);                                              // `bind` with a generic name
+  void define(const std::string& name, const Term&);                     // the equation `name = term` with its type
+  void define(const std::vector<std::string>& names, std::string text);  // one call with several results
+  void remember(const Term& held, const Term& init,
+                const std::string& next);  // the equation `held = init fby next` with its type
+  void comment(std::string text);          // a comment above the next equation
 
-  // A name near `wanted` that is an identifier and not taken in this scope; it is taken then.
+  // Returns an identifier near `wanted` that is free in this scope, and reserves it.
   std::string fresh(const std::string& wanted);
-  std::string text_of(const Term&, bool typed_by_context);  // with a constant's name or literal
+  std::string text_of(const Term&, bool typed_by_context);  // text with the name or literal of a constant
   static std::string type_text(DType, const Shape&);
 
-  void open(const std::string& node);  // a scope; the one before goes on when it is closed
-  // Nodes are written in the order in which they are closed; one that is like another is written once.
-  // What to call it by.
+  void open(const std::string& node);  // opens a scope; `close` returns to the scope before
+  // Closes the scope and returns the name of its node. Nodes are written in the order in which
+  // they are closed. If an equal node exists, its name is returned and nothing is written.
   std::string close();
-  // Ports of the node: an input named near `wanted`, and the variable `name` as an output.
+  // Ports of the node: an input named near `wanted`, or an existing variable as input or output.
   Term input(const std::string& wanted, DType, const Shape&);
   void input(const Term& variable);
   void output(const std::string& name, DType, const Shape&);
   std::string call_text(const std::string& node, const std::vector<Term>& arguments);
-  // `scan[reverse] node(states; sequences; fixed)`; `fold` where nothing is stacked, `map` where there are no states.
+  // Text of `scan[reverse] node(states; sequences; fixed)`. It becomes a `fold` if nothing is
+  // stacked, and a `map` if there are no states.
   struct Iterated {
     std::vector<Term> states, sequences, fixed;
     bool reverse = false, stacks = true;
   };
   std::string call_text(const std::string& node, const Iterated& over);
   std::string fresh_node(const std::string& wanted);
-  // Of the open node, blocks that come again become nodes (onnx/repeated_blocks.h).
+  // In the open node, replaces repeated blocks by calls of a new node (onnx/repeated_blocks.h).
   void take_out_repeated_blocks();
 
-  // A cycle is one step of the sequences that recurrent operators run through.
+  // True if each cycle is one step of the sequences of recurrent operators.
   bool streaming = false;
 
-  // How many elements may still be computed of what is known beforehand. Throws TooLarge where they do not suffice.
+  // Budget of elements for computing known values. `spend` throws TooLarge when it is exhausted.
   std::int64_t known_work = INT64_MAX;
   void spend(std::int64_t elements);
 
-  // Of the program: `const` items, in order, and the tensors they load from `file`.
+  // The parts of the finished program: `const` items in order, the tensors that they load, and
+  // the nodes.
   std::string weights_file;
   const std::vector<std::string>& constants() const { return constants_; }
   const std::vector<Weight>& weights() const { return weights_; }
@@ -141,18 +149,19 @@ class Builder {
   std::vector<Scope> scopes_, nodes_;
   std::vector<std::string> constants_;
   std::vector<Weight> weights_;
-  std::set<std::string> program_names_;  // constants and nodes
+  std::set<std::string> program_names_;  // names of constants and nodes
   std::map<std::string, int> counts_;    // as in Scope
-  // By where the elements are, which copies of a tensor share: its name, and what keeps them there.
+  // Names of constants by address of the elements, which copies of a tensor share, and by
+  // preferred name. The tensor is kept so that its address stays valid.
   std::map<std::pair<const void*, std::string>, std::pair<std::string, std::shared_ptr<const Tensor>>> named_;
   std::unordered_map<std::string, std::string> written_;  // text of a node → its name
   std::map<std::string, std::string> small_;              // text of a small constant → its name
   std::string comment_;
 };
 
-// `text` as an identifier of the language: letters, digits and _, no keyword.
+// Makes an identifier of the language from `text`: letters, digits and _, and no keyword.
 std::string identifier(const std::string& text);
-// A literal of the tensor's dtype, if each element has one.
+// Returns a literal of the tensor's dtype, or nothing if an element has no literal.
 std::optional<std::string> literal(const Tensor&);
 
 }  // namespace rml::onnx

@@ -1,4 +1,5 @@
-// Inputs and attributes of a node as operators ask for them, and the table of operators (call.h).
+// Reads inputs and attributes of a node and checks them against its row; contains the table of
+// operators (call.h).
 #include "onnx/call.h"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ std::string_view kind_name(std::string_view kind) {
   return kind;
 }
 
-// An empty list may be written as any kind of list.
+// An empty list has no kind, so it is accepted for every kind of list.
 bool is_empty_list(const AttributeValue& value) { return std::holds_alternative<std::monostate>(value); }
 
 std::string attribute_mismatch(std::string_view spec, const Node& node) {

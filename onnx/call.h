@@ -1,4 +1,4 @@
-// One node of a model while it is written: what an operator's function sees of it.
+// One node of a model while it is imported, as the functions for operators see it.
 #pragma once
 
 #include <optional>
@@ -11,48 +11,50 @@
 
 namespace rml::onnx {
 
-// A value must be known when the model is imported, and is an input, or computed from inputs.
+// Thrown if a value must be known during the import but is an input or is computed from inputs.
 struct NeedsValue {
   std::string place;
-  std::string what;   // "the shape"
-  std::string input;  // the program's name of the input, or "" where it is computed
+  std::string what;   // for example "the shape"
+  std::string input;  // name of the input in the program; empty if the value is computed
 };
 
-// A graph of the model as a node of the program: its arguments are the graph's inputs, then what it
-// uses of the graphs around it.
+// A graph of the model, written as a node of the program. Its arguments are the inputs of the
+// graph, followed by the values that it uses from the graphs around it.
 struct WrittenNode {
   std::string name;
-  std::vector<Term> captured;  // as the caller sees them
-  std::vector<Term> outputs;   // dtypes and shapes; within the node
+  std::vector<Term> captured;  // the outer values, as terms of the caller
+  std::vector<Term> outputs;   // dtypes and shapes; the terms are valid within the node
 };
 
-// Code that writes graphs within nodes.
+// Interface to the code that writes a graph within a node.
 class GraphWriter {
  public:
   virtual ~GraphWriter() = default;
-  // The graph's equations in the scope of the caller, with these values for its inputs; its outputs.
+  // Writes the equations of the graph into the caller's scope with these arguments. Returns the
+  // outputs.
   virtual std::vector<Term> inlined(const Graph&, const std::vector<Term>& arguments) = 0;
   virtual WrittenNode node_of(const Graph&, const std::vector<Term>& like, const std::string& name) = 0;
 };
 
 class Call;
 
-// A row of the importer's table. `attributes` names each one with its kind: "axis:i pads:ints alpha:f mode:s
-// value:t body:g strings:texts"; an ! after the kind: it must be there.
+// A row of the importer's table. `attributes` lists each attribute with its kind: "axis:i
+// pads:ints alpha:f mode:s value:t body:g strings:texts". An ! after the kind means that the
+// attribute is required.
 struct Row {
   std::string_view op;
-  int since = 1;  // the first version of the operator set that has it
+  int since = 1;  // first version of the operator set that has the operator
   int least_inputs = 1;
   int most_inputs = 1;  // -1: any number
   int most_outputs = 1;
   std::string_view attributes{};
   std::vector<Term> (*lower)(Call&) = nullptr;
-  std::string_view domain{};  // "" is ai.onnx
+  std::string_view domain{};  // empty: ai.onnx
 };
 
 const Row* find_row(std::string_view domain, std::string_view op);
 std::vector<const Row*> all_rows();
-// What the checker has to say of a node against its row, or "".
+// Returns an error text if the node does not match the row, or "".
 std::string mismatch(const Row&, const Node&);
 
 class Call {
@@ -64,11 +66,11 @@ class Call {
   Builder& b;
   GraphWriter& writer;
   const Node& node;
-  const std::int64_t version;  // of the operator set
+  const std::int64_t version;  // version of the operator set
 
   std::size_t inputs() const { return inputs_.size(); }
   bool has(std::size_t k) const { return k < inputs_.size() && inputs_[k].has_value(); }
-  const Term& in(std::size_t k) const;  // throws if it is left out
+  const Term& in(std::size_t k) const;  // throws if the input is omitted
   std::vector<Term> all_inputs() const;
   bool wants(std::size_t output) const { return output < node.outputs.size() && !node.outputs[output].empty(); }
 
@@ -82,11 +84,12 @@ class Call {
   const Tensor* tensor(std::string_view attribute) const;
   const Graph& graph(std::string_view attribute) const;
 
-  // Input k, which must be known when the model is imported. Throws NeedsValue.
+  // Returns the value of input k, which must be known during the import. Throws NeedsValue.
   const Tensor& known(std::size_t k, const char* what) const;
   std::vector<std::int64_t> known_integers(std::size_t k, const char* what) const;
-  std::int64_t known_integer(std::size_t k, const char* what) const;  // of one element, whatever its rank
-  // The axes that newer versions take as input k and older ones as an attribute; nothing if left out.
+  std::int64_t known_integer(std::size_t k, const char* what) const;  // one element of any rank
+  // Returns the axes, which are input k in newer versions and an attribute in older ones. Returns
+  // nothing if they are omitted.
   std::optional<std::vector<std::int64_t>> axes(std::size_t k, int input_since, const char* attribute = "axes") const;
 
   Term apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments = {},
@@ -100,11 +103,11 @@ class Call {
   std::vector<std::optional<Term>> inputs_;
 };
 
-// axis in [0, rank); throws ModelError.
+// Returns the axis in [0, rank); throws ModelError if it is out of range.
 std::int64_t normalized(std::int64_t axis, std::int64_t rank);
 std::vector<std::int64_t> normalized(std::vector<std::int64_t> axes, std::int64_t rank);
 
-// One function per family, each returning its rows (onnx/operators/<family>.cc).
+// Each family of operators has one function that returns its rows (onnx/operators/<family>.cc).
 std::vector<Row> elementwise_rows();
 std::vector<Row> activation_rows();
 std::vector<Row> shape_rows();

@@ -1,7 +1,8 @@
-// What is wrong with a model before anything of it is written: all of it, in the order of its nodes.
+// Checks a model before any of it is imported, and reports all errors in the order of the nodes.
 //
-// Every value has one definition and is defined before it is used (so there is no cycle), every
-// operator is one that the importer has at the model's version, and every node fits its row.
+// Every value must have one definition before its first use, so there is no cycle. Every operator
+// must exist in the importer's table at the version of the model, and every node must match its
+// row.
 #include <algorithm>
 #include <unordered_set>
 
@@ -42,7 +43,8 @@ class Checker {
                       std::to_string(first_opset) + " to " + std::to_string(last_opset) + " are");
   }
 
-  // Of the outermost graph all types are said; before version 4 of the format initializers are inputs.
+  // The outermost graph must declare all types. Before version 4 of the format, initializers are
+  // inputs as well.
   void interface(const Graph& g) {
     const auto typed = [&](const ValueInfo& v, const char* what) {
       const std::string place = std::string(what) + " " + in_quotes(v.name);
@@ -63,7 +65,8 @@ class Checker {
         fail("initializer " + in_quotes(t.name), "it is no input of the graph, as models of this version must have it");
   }
 
-  // Whether the name is new; `place` makes the text only where it is told.
+  // Returns true if the name is new. `place` is a function, so that its text is made only for an
+  // error.
   bool define(NameSet& names, const std::string& name, const auto& place) {
     const bool fresh = name.empty() || names.insert(name).second;
     if (!fresh) fail(place(), "the value " + in_quotes(name) + " is defined twice");
@@ -81,9 +84,9 @@ class Checker {
       if (!names.contains(name)) fail(place, "its output " + in_quotes(name) + " is not defined");
   }
 
-  // `names` are those of the graphs around it; afterwards they are again.
+  // `names` contains the names of the surrounding graphs, and contains them again on return.
   void graph(const Graph& g, NameSet& names, const Opsets& opsets, const std::string& within) {
-    // Inputs of a graph within a node may have names of values outside, which they hide.
+    // An input of a graph within a node may have the name of an outer value, which it hides.
     NameSet inputs, initializers;
     std::vector<const std::string*> added;
     const auto place = [&](const char* what, const std::string& name) { return within + what + " " + in_quotes(name); };
@@ -149,7 +152,7 @@ class Checker {
                         " of the operator set on, the model has version " + std::to_string(at->second));
       return;
     }
-    // References to a function's attributes have no value yet.
+    // A reference to an attribute of a function has no value before the function is inlined.
     if (std::ranges::any_of(n.attributes, [](const NodeAttribute& a) { return !a.reference.empty(); })) return;
     if (const std::string what = mismatch(*row, n); !what.empty()) fail(place(), what);
   }

@@ -1,10 +1,10 @@
-// Decoding tensors: raw bytes, typed fields, or a part of a file beside the model.
+// Decodes tensors from raw bytes, typed fields, or a part of a file in the model's folder.
 //
-// Raw bytes are little-endian and dense, Booleans a byte each; what is shorter than 32 bits is
-// widened to a 32-bit integer in a typed field, f16 and bf16 as their bits. Exactly as many
-// elements must be there as the shape has. A file beside the model is opened only if its name is
-// plain, it lies in the model's folder, and it is a regular file that has no other name: a model
-// from elsewhere must not be able to read what its folder does not hold.
+// Raw bytes are little-endian and dense, with one byte per Boolean. In a typed field, types
+// shorter than 32 bits are stored as 32-bit integers, f16 and bf16 by their bits. The number of
+// elements must be that of the shape. A file is opened only if its name has no folder, it is in
+// the model's folder, and it is a regular file with a single link. Otherwise a foreign model
+// could read files outside its folder.
 #include "onnx/decode_tensor.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ namespace rml::onnx {
 
 namespace {
 
-// By number in the format; the language has no name for those with an empty second column.
+// By number in the format. A type without dtype does not exist in the language.
 constexpr struct {
   std::string_view name, dtype;
 } element_types[] = {
@@ -58,7 +58,7 @@ std::int64_t number(const std::string& text, const std::string& place, const cha
 struct ExternalData {
   std::string location;
   std::int64_t offset = 0;
-  std::int64_t length = -1;  // to the end
+  std::int64_t length = -1;  // -1: to the end of the file
 };
 
 ExternalData external_place(const wire::Tensor& from, const std::string& place) {
@@ -76,7 +76,7 @@ ExternalData external_place(const wire::Tensor& from, const std::string& place) 
   return to;
 }
 
-// Booleans are 0 or 1, whatever byte stood for true.
+// Normalises Booleans to 0 or 1; any other byte counts as true.
 void make_bits(Tensor& t) {
   if (t.dtype() != DType::boolean) return;
   for (std::int64_t i = 0; i < t.elements(); ++i) t.as<std::uint8_t>()[i] = t.as<std::uint8_t>()[i] != 0;
@@ -102,7 +102,7 @@ void copy_typed(const wire::Tensor& from, const std::string& place, Tensor& to) 
                              : copy_field<std::uint16_t>(from.int32_data(), place, to);
 }
 
-// Whether elements stand in a typed field of another type than the tensor's.
+// True if any numeric typed field has elements.
 bool has_typed(const wire::Tensor& t) {
   return t.float_data_size() + t.int32_data_size() + t.int64_data_size() + t.double_data_size() + t.uint64_data_size() >
          0;
@@ -118,7 +118,7 @@ Shape shape_of(const wire::Tensor& from, const std::string& place) {
   return shape;
 }
 
-// Before it is allocated: as much as it asks for must be there.
+// Checks before allocation that the model contains as many elements as the shape demands.
 void check_size(const wire::Tensor& from, std::int64_t bytes, std::int64_t elements, const std::string& place) {
   if (from.has_raw_data()) {
     if (static_cast<std::int64_t>(from.raw_data().size()) != bytes)
@@ -137,7 +137,7 @@ void check_size(const wire::Tensor& from, std::int64_t bytes, std::int64_t eleme
 }  // namespace
 
 Tensor ExternalTensors::read(const wire::Tensor& from, const std::string& place, DType dtype, const Shape& shape) {
-  constexpr std::int64_t most_times = 4;  // that a file may be held
+  constexpr std::int64_t most_times = 4;  // most bytes held of a file, as a multiple of its size
   const ExternalData at = external_place(from, place);
   const std::string what = "the file " + in_quotes(at.location) + " with its elements ";
   const FileDescriptor in_folder(::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,4 +1,4 @@
-// The elements of a tensor in the wire format, wherever it keeps them.
+// Decodes the elements of a tensor of the wire format, wherever they are stored.
 #pragma once
 
 #include <filesystem>
@@ -16,25 +16,26 @@ namespace wire {
 class Tensor;
 }
 
-// Files beside a model, which are looked for in its folder. A part of one that several tensors name is read once, and
-// parts that overlap otherwise are bounded: what is held is a small multiple of the files.
+// Reads tensors from files in the folder of the model. A part of a file that several tensors name
+// is read once. The memory for overlapping parts is bounded by a small multiple of the file
+// sizes.
 class ExternalTensors {
  public:
   explicit ExternalTensors(std::filesystem::path folder) : folder_(std::move(folder)) {}
   const std::filesystem::path& folder() const { return folder_; }
-  // The elements, frozen. Throws ModelError, which names `place`.
+  // Returns the elements, frozen. Throws ModelError with `place`.
   Tensor read(const wire::Tensor&, const std::string& place, DType dtype, const Shape& shape);
 
  private:
-  // File, offset, length.
+  // File name, offset and length in bytes, dtype, shape.
   using Part = std::tuple<std::string, std::int64_t, std::int64_t, DType, Shape>;
 
   std::filesystem::path folder_;
   std::map<Part, Tensor> read_;
-  std::map<std::string, std::int64_t> taken_;  // bytes that are held of each file
+  std::map<std::string, std::int64_t> taken_;  // by file: bytes that are held in memory
 };
 
-// Frozen. Throws ModelError, which names `place`.
+// Returns a frozen tensor, or texts. Throws ModelError with `place`.
 std::variant<Tensor, Texts> decode_tensor(const wire::Tensor&, ExternalTensors&, const std::string& place);
 
 }  // namespace rml::onnx

@@ -1,4 +1,5 @@
-// See export.h. A value's nodes are written when it is first asked for, after those of its operands.
+// Walks the core from its outputs. The nodes of a value are written at its first use, after those
+// of its operands.
 #include "onnx/export.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace {
 
 class Exporter {
  public:
-  // The body of an iteration, within the model around it; `present`: see present(), of the iteration's clock.
+  // Exports the body of an iteration, as a graph within the model `around`. `present` is the
+  // result of present() for the clock of the iteration.
   Exporter(const Core& core, const ModelWriter& around, std::string present)
       : core_(core), to_(core.entry, around), around_(std::move(present)) {}
 
@@ -26,7 +28,7 @@ class Exporter {
     for (const Port& p : core_.inputs) input(p);
     for (const CoreAssert& a : core_.asserts) refuse(a.span, "an assert has no counterpart in ONNX");
     for (const Port& p : core_.outputs) output(p);
-    for (std::size_t k = 0; k < states_.size(); ++k) next_state(states_[k]);  // which may need further states
+    for (std::size_t k = 0; k < states_.size(); ++k) next_state(states_[k]);  // this may add further states
     if (core_.outputs.empty()) refuse({}, "a node without outputs cannot be exported");
     if (result_.errors.empty()) result_.bytes = to_.bytes();
     return std::move(result_);
@@ -48,7 +50,7 @@ class Exporter {
     to_.output(p.name, name(p.value), v.dtype, v.shape);
   }
 
-  // ---- states ----
+  // ---- states
 
   struct State {
     ValueId fby;
@@ -58,7 +60,7 @@ class Exporter {
   const Tensor* known(ValueId v) const {
     const auto* c = std::get_if<core::Const>(&core_[v].rhs);
     if (c != nullptr) return &c->value;
-    // The operator of a parameter yields its initial value.
+    // The operator of a parameter returns its initial value.
     const auto* parameter = apply_of(core_, v, Lowering::parameter);
     return parameter != nullptr ? known(parameter->operands[0]) : nullptr;
   }
@@ -69,10 +71,10 @@ class Exporter {
     for (const auto* ports : {&core_.inputs, &core_.outputs})
       if (std::ranges::find(*ports, base, &Port::name) != ports->end()) base += "_state";
     const Tensor* init = known(f.init);
-    // A tensor of its own, also where another has the same value: parameters that begin alike, as biases
-    // of zero do, are trained apart.
+    // Every parameter gets its own tensor, even if another has the same value. For example,
+    // several biases start at zero but are trained separately.
     const std::string held = to_.fresh(base);
-    if (f.next == v && init != nullptr) {  // it never changes
+    if (f.next == v && init != nullptr) {  // constant
       to_.initializer(held, *init);
       return held;
     }
@@ -81,12 +83,12 @@ class Exporter {
     to_.input(held, value.dtype, value.shape);
     to_.initializer(held, init != nullptr ? *init : Tensor(value.dtype, value.shape));
     if (init != nullptr) return held;
-    // The first value is computed: a flag tells which cycle is the first.
+    // The first value is computed, so a flag selects it in the first cycle.
     const std::string first = first_of(value.clock);
     return known_[v] = to_.node("Where", {first, name(f.init), held});
   }
 
-  // True until the clock's first cycle is over.
+  // Returns a flag that is true until the first tick of the clock is over.
   std::string first_of(ClockId clock) {
     const auto met = first_.find(clock.index);
     if (met != first_.end()) return met->second;
@@ -115,7 +117,7 @@ class Exporter {
     result_.states.emplace_back(in, out);
   }
 
-  // Whether the clock ticks, "" for one that always does.
+  // Returns a Boolean that is true if the clock ticks, or "" if it always does.
   std::string present(ClockId clock) {
     if (clock == base_clock) return around_;
     if (clock == never_clock) return to_.constant(Tensor::boolean(false));
@@ -129,7 +131,7 @@ class Exporter {
     return present_[clock.index] = here;
   }
 
-  // ---- values ----
+  // ---- values
 
   std::string name(ValueId v) {
     const auto met = known_.find(v);
@@ -139,7 +141,7 @@ class Exporter {
       made = std::visit([&](const auto& rhs) { return write(v, rhs); }, core_[v].rhs);
     } catch (const Refused& refused) {
       refuse(core_[v].span, refused.why);
-      made = to_.constant(Tensor(core_[v].dtype, {}));  // of the right type: what reads it is not refused as well
+      made = to_.constant(Tensor(core_[v].dtype, {}));  // right type, so that its uses cause no further errors
     }
     return known_[v] = made;
   }
@@ -169,7 +171,8 @@ class Exporter {
     return met == results_.end() ? to_.constant(Tensor(core_[v].dtype, {})) : met->second[r.output];
   }
 
-  // The body is a graph within the node; what is fixed it takes from around it.
+  // The body becomes a graph within the node. It uses fixed operands directly from the
+  // surrounding graph.
   std::vector<std::string> scan(const Iteration& it, std::vector<std::string> operands, const std::string& present) {
     Exporter body(it.body, to_, present);
     const std::size_t leading = it.states + it.sequences;
@@ -209,8 +212,9 @@ class Exporter {
     return (*writer)(site);
   }
 
-  // A model computes every value at every cycle. Where this one is absent the program does not stop by a divisor of
-  // zero or an index out of bounds, and the model must not: there it divides by one, and takes what is first.
+  // A model computes a value also at cycles at which it is absent in the program. A divisor of
+  // zero or an index out of bounds must not stop the model there. Therefore the divisor is
+  // replaced by one and the index by zero at these cycles.
   void guard(Site& site) {
     const std::string here = present(site.value.clock);
     if (here.empty()) return;
@@ -223,9 +227,9 @@ class Exporter {
 
   const Core& core_;
   ModelWriter to_;
-  std::string around_;  // whether the call of this body is present; "": always, or nothing in it can fail
+  std::string around_;  // Boolean that is true if the call of this body is present; "": always, or nothing can fail
   std::map<ValueId, std::string> known_;
-  std::map<ValueId, std::vector<std::string>> results_;   // of calls
+  std::map<ValueId, std::vector<std::string>> results_;   // by call
   std::map<std::uint32_t, std::string> present_, first_;  // by clock
   std::vector<State> states_;
   Exported result_;

@@ -1,12 +1,13 @@
-// Export: a core program as an ONNX model of operator set 17.
+// Exports a core program as an ONNX model of operator set 17.
 //
-// Every value is computed at every cycle of the model; what is absent there is chosen away where it is
-// used. What a program keeps from cycle to cycle becomes an input with its first value as default, and
-// an output for the next run:
+// The model computes every value at every cycle. Where a value is absent, its uses select another
+// value. A value that the program keeps from cycle to cycle becomes an input, with the first
+// value as default, and an output for the next run:
 //
 //     y = 0.0 fby (y + x)       inputs x, y (default 0.0); outputs …, y_next
 //
-// Parameters are initializers of their names, each its own, which training may move.
+// Parameters become initializers of the same names. Each has its own initializer, so that it can
+// be trained.
 #pragma once
 
 #include <string>
@@ -22,12 +23,13 @@ struct ExportError {
 };
 
 struct Exported {
-  std::string bytes;  // of the model; empty if there are errors
+  std::string bytes;  // the encoded model; empty if there are errors
   std::vector<ExportError> errors;
-  std::vector<std::pair<std::string, std::string>> states;  // input, output
+  std::vector<std::pair<std::string, std::string>> states;  // pairs of input and output
 };
 
-// Whether the operator has a counterpart: others must have been replaced by their definitions.
+// True if the operator has a counterpart in ONNX. Other operators must be replaced by their
+// definitions first.
 bool is_exportable(OperatorId);
 
 Exported export_core(const Core&);

@@ -1,5 +1,6 @@
-// Operators that compute element by element. What ONNX leaves undefined (the smallest integer divided by -1, casts out
-// of range, shifts by too much) is written so that it is what the language says (docs/manual/operators.md).
+// Exports operators that compute element by element. ONNX leaves some results undefined: the
+// smallest integer divided by -1, casts out of range, shifts by too many bits. The written nodes
+// give the results of the language there (docs/manual/operators.md).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +15,7 @@ namespace {
 
 std::string one(const Site& s) { return s.to.scalar(s.dtype(0), 1); }
 
-// In the neighbourhood of 0 log(1 + x) loses digits; with u = 1 + x, log(u) x / (u - 1) has them.
+// log(1 + x) loses digits near 0. With u = 1 + x, the formula log(u) x / (u - 1) keeps them.
 std::string write_log1p(const Site& s) {
   const std::string &x = s.operands[0], u = s.to.node("Add", {x, one(s)});
   const std::string quotient =
@@ -35,12 +36,12 @@ Writer write_scaled_log(double factor) {
   };
 }
 
-// ---- integers ----
+// ---- integers
 
 std::string write_filled(const Site& s, DType dtype, bool greatest) {
   const std::size_t bits = byte_size(dtype) * 8 - (is_signed(dtype) ? 1 : 0);
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() >> (64 - bits);
-  const std::uint64_t value = greatest ? most : is_signed(dtype) ? ~most : 0;  // its low bytes are the number
+  const std::uint64_t value = greatest ? most : is_signed(dtype) ? ~most : 0;  // the number is in its low bytes
   Tensor t(dtype, {});
   std::copy_n(reinterpret_cast<const char*>(&value), byte_size(dtype), static_cast<char*>(t.data()));
   return s.to.constant(t);
@@ -53,7 +54,8 @@ bool may_be_minus_one(const Site& s, std::size_t k) {
   return divisor == nullptr || std::ranges::any_of(divisor->integers(), minus_one);
 }
 
-// The quotient of the smallest integer and -1 wraps. Machines stop at it, so -1 divides nothing.
+// The smallest integer divided by -1 wraps in the language but traps on machines, so -1 is
+// handled separately.
 std::string write_quotient(const Site& s) {
   if (is_float(s.dtype(0)) || !may_be_minus_one(s, 1)) return s.to.node("Div", s.operands);
   const std::string& n = s.operands[1];
@@ -83,7 +85,8 @@ std::string write_negated(const Site& s) {
   return s.to.node("Sub", {s.to.scalar(s.dtype(0), 0), s.operands[0]});
 }
 
-// ONNX's Pow of integers goes through floats in runtimes. By squares it wraps.
+// Runtimes compute ONNX's integer Pow in floats. Repeated squaring wraps as the language
+// requires.
 std::string write_power(const Site& s) {
   if (is_float(s.dtype(0))) return s.to.node("Pow", s.operands);
   const Tensor* exponents = s.constant(1);
@@ -107,7 +110,7 @@ DType as_unsigned(DType d) {
   return *std::ranges::find(unsigned_ones, byte_size(d), [](DType u) { return byte_size(u); });
 }
 
-// BitShift takes unsigned integers, and shifts by fewer bits than they have.
+// BitShift takes unsigned integers only, and shifts by fewer bits than they have.
 std::string write_shift(const Site& s, const char* direction) {
   const DType type = s.dtype(0), bits = as_unsigned(type);
   const auto to_bits = [&](const std::string& x) { return s.to.cast(x, bits); };
@@ -119,20 +122,20 @@ std::string write_shift(const Site& s, const char* direction) {
     return s.to.cast(s.to.node("Where", {fits, y, zero}), type);
   };
   if (!is_signed(type) || std::string_view(direction) == "LEFT") return shifted(s.operands[0]);
-  // The sign follows: of a negative number its complement, -1 - x, is shifted.
+  // The sign is preserved by shifting the complement, -1 - x, of a negative number.
   const std::string below = s.to.node("Less", {s.operands[0], s.to.scalar(type, 0)});
   const auto complement = [&](const std::string& x) { return s.to.node("Sub", {s.to.scalar(type, -1), x}); };
   const std::string y = shifted(s.to.node("Where", {below, complement(s.operands[0]), s.operands[0]}));
   return s.to.node("Where", {below, complement(y), y});
 }
 
-// ---- conversions ----
+// ---- conversions
 
-// A float beyond the range of the integers becomes their end, NaN becomes 0.
+// A float out of range becomes the nearest end of the integer range; NaN becomes 0.
 std::string write_saturated(const Site& s, DType to) {
   const std::string x = byte_size(s.dtype(0)) < 4 ? s.to.cast(s.operands[0], DType::f32) : s.operands[0];
   const DType from = s.to.type_of(x);
-  // What holds the range of the result: runtimes choose between elements of few types.
+  // A type that holds the range of the result and that runtimes accept in Where.
   const DType held = to == DType::u64 ? to : byte_size(to) > 4 || to == DType::u32 ? DType::i64 : DType::i32;
   const double above = std::ldexp(1.0, static_cast<int>(byte_size(to)) * 8 - (is_signed(to) ? 1 : 0));
   const std::string least = s.to.scalar(from, is_signed(to) ? -above : 0), end = s.to.scalar(from, above);
@@ -154,7 +157,7 @@ std::string write_clip(const Site& s) {
   return s.to.node("Min", {s.to.node("Max", {s.operands[0], s.operands[1]}), s.operands[2]});
 }
 
-// An unsigned integer is its own.
+// An unsigned integer is its own relu.
 std::string write_relu(const Site& s) {
   return is_integer(s.dtype(0)) && !is_signed(s.dtype(0)) ? s.operands[0] : s.to.node("Relu", s.operands);
 }

@@ -1,4 +1,4 @@
-// One function per kind of operator that works on tensors as a whole.
+// Exports operators that work on whole tensors, with one function per kind of operator.
 #include "onnx/export_operators.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Application application(const Site& s, std::vector<DType>& dtypes, std::vector<S
   return {dtypes, shapes, s.apply.attributes, s.value.dtype};
 }
 
-// The type that an operator of ONNX computes elements of `type` in: 32 bits where it lacks integers of fewer.
+// Returns the type in which ONNX's operator computes: 32 bits if it lacks shorter integers.
 DType type_for(const char* op, DType type) {
   const bool fits = (types_of(op)->variable & bit(type)) != 0 || !is_integer(type) || byte_size(type) >= 4;
   return fits ? type : is_signed(type) ? DType::i32 : DType::u32;
@@ -36,7 +36,7 @@ std::int64_t axis(const Site& s, std::size_t attribute, std::size_t operand = 0)
 Writer same_elements() {
   return [](const Site& s) { return s.to.reshape(s.operands[0], s.value.shape); };
 }
-// What needs i64 indices.
+// Returns operand k as i64, which ONNX requires for indices.
 std::string wide(const Site& s, std::size_t k) {
   return s.dtype(k) == DType::i64 ? s.operands[k] : s.to.cast(s.operands[k], DType::i64);
 }
@@ -85,7 +85,7 @@ std::string index(const Site& s) {
   return x;
 }
 
-// Reductions: attributes axis, keepdims.
+// For reductions, whose attributes are axis and keepdims.
 Integers reduced(const Site& s) {
   Integers axes;
   const auto which = *reduced_axes(s.attribute(0), s.shape(0).size());
@@ -101,7 +101,8 @@ std::string reduce(const Site& s, const char* op, const std::string& x) {
                                                             : s.node(op, x, {}, {{"axes", axes}, keep});
   return s.to.reshape(y, s.value.shape);
 }
-// Integers wrap, but runtimes hold ONNX's sums and products of them within their range: a Scan adds or multiplies.
+// Writes a reduction that wraps. Runtimes do not wrap ONNX's integer sums and products, so a Scan
+// adds or multiplies one element after the other.
 std::string wrapping(const Site& s, const char* op, const Integers& axes) {
   Integers order = axes, rows{1};
   Shape rest;
@@ -170,7 +171,7 @@ std::string sum_to(const Site& s) {
   return s.to.reshape(sum, y);
 }
 
-// softmax and its logarithm, which ONNX has along one axis alone.
+// Writes softmax or log_softmax. ONNX has both along one axis only.
 std::string softmax(const Site& s, bool logarithm) {
   const Integers axes = reduced(s);
   if (axes.size() == 1) return s.to.node(logarithm ? "LogSoftmax" : "Softmax", s.operands, {{"axis", axes[0]}});
@@ -193,7 +194,7 @@ std::string dot(const Site& s) {
   return matmul(s);
 }
 
-// Without a row for classes beyond the ends, which ONNX counts from the end or refuses.
+// A class out of range gives a row of zeros. ONNX would count it from the end or refuse it.
 std::string one_hot(const Site& s) {
   const std::int64_t depth = s.integer(0);
   Tensor classes(DType::i64, {depth});
@@ -235,7 +236,7 @@ std::string flip(const Site& s) {
       "Slice", {s.operands[0], s.to.integers(starts), s.to.integers(ends), s.to.integers(axes), s.to.integers(steps)});
 }
 
-// Along an axis; without one, of the elements in order.
+// Without an axis, `take` indexes the elements in row-major order.
 std::string take(const Site& s) {
   std::string x = s.operands[0];
   if (!s.attribute(0).given) x = s.to.reshape(x, {*element_count(s.shape(0))});
@@ -286,7 +287,7 @@ Writer sorted(bool places) {
 }
 std::string argtopk(const Site& s) { return top(s, s.integer(0), axis(s, 1), s.integer(2) != 0, true); }
 
-// Windows: attributes strides, padding, dilations, same from the one given on.
+// Attributes of windows, from index `first` on: strides, padding, dilations, same.
 std::vector<Given> window(const Site& s, std::size_t first, std::size_t axes, bool dilations = true) {
   const auto list = [&](std::size_t attribute, std::size_t count, std::int64_t fallback) {
     const Attribute& a = s.attribute(attribute);
@@ -327,11 +328,12 @@ std::vector<Given> pooling(const Site& s, bool dilations) {
   std::vector<Given> given = window(s, 1, axes, dilations);
   Integers extents = s.attribute(0).integers;
   if (extents.size() == 1) extents = Integers(axes, extents[0]);
-  if (!s.attribute(1).given) given[0].value = extents;  // windows beside each other
+  if (!s.attribute(1).given) given[0].value = extents;  // the default is windows that do not overlap
   given.push_back({"kernel_shape", extents});
   const bool ceil = s.integer(5) != 0;
   for (std::size_t k = 0; ceil && s.integer(4) == 0 && k < axes; ++k) {
-    // ONNX at this version counts a last window that would begin in the padding.
+    // In this version ONNX counts a last window that would begin in the padding, which the
+    // language does not.
     const auto list = [&](std::size_t g) { return std::get<Integers>(given[g].value); };
     const std::int64_t dilation = dilations ? list(1)[k] : 1, stride = list(0)[k];
     const Integers pads = list(dilations ? 2 : 1);
@@ -342,7 +344,7 @@ std::vector<Given> pooling(const Site& s, bool dilations) {
   given.push_back({"ceil_mode", std::int64_t{ceil}});
   return given;
 }
-// Of integers ONNX has bytes alone; an f64 holds those of up to 32 bits.
+// ONNX pools only 8-bit integers. An f64 holds integers of up to 32 bits exactly.
 std::string pooled(const Site& s) {
   const bool held = is_integer(s.dtype(0)) && byte_size(s.dtype(0)) > 1 && byte_size(s.dtype(0)) <= 4;
   return held ? s.to.cast(s.operands[0], DType::f64) : s.operands[0];
@@ -368,7 +370,8 @@ std::string grid_sample(const Site& s) {
                     {"align_corners", s.integer(2)}});
 }
 
-// Runtimes resize integers by way of floats. Which element the nearest one is follows from the shapes.
+// Runtimes resize integers through floats, so the nearest elements are gathered instead; they
+// follow from the shapes.
 std::string resize_integers(const Site& s, std::int64_t along) {
   if (s.attribute(3).text == "crop") throw Refused{"`resize` of integers to a part has no counterpart in ONNX"};
   const std::int64_t extent = s.shape(0)[static_cast<std::size_t>(along)];
@@ -387,7 +390,8 @@ std::string resize_integers(const Site& s, std::int64_t along) {
   return s.to.node("Gather", {s.operands[0], s.to.integers(at)}, {{"axis", along}});
 }
 
-// Attributes axis, size, mode, coordinates, scale, start, end, cubic, antialias, exclude_outside, value.
+// Attributes: axis, size, mode, coordinates, scale, start, end, cubic, antialias,
+// exclude_outside, value.
 std::string resize(const Site& s) {
   const auto along = static_cast<std::size_t>(axis(s, 0));
   std::string mode = s.attribute(2).text, coordinates = s.attribute(3).text, rounding = "round_prefer_floor";

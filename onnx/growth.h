@@ -1,6 +1,6 @@
-// How much larger than the model in its file a program may become. Functions in the places of their calls, and the
-// rounds of loops one after the other, multiply: forty functions that call each other twice are a small file and 10^12
-// nodes. Every insertion is counted.
+// Limits how much larger than the model a program may become. Inlined functions and unrolled
+// loops multiply: forty functions that each call the next one twice are a small file but 10^12
+// nodes. Every inserted node is counted.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace rml::onnx {
 
-// No other fault of the model matters then. `place` is completed on its way out.
+// Thrown when the limit is exceeded; no other error is then reported. `place` is extended while
+// it propagates.
 struct TooLarge {
   std::string place, message;
 };

@@ -1,8 +1,9 @@
-// Writing a model's graph as a program (import.h).
+// Writes the graph of a model as a program (import.h).
 //
-// Nodes are walked in order; each one's row writes terms for its outputs, which get the names of the
-// model's values. A node that cannot be written is noted, and what needs it is left out, so that all
-// faults are told at once. Graphs within nodes become nodes of the program.
+// The nodes are visited in order. The row of each operator returns terms for its outputs, and
+// these get the names of the model's values. If a node cannot be written, the error is recorded
+// and all nodes that depend on it are skipped, so that one run reports all errors. Graphs within
+// nodes become nodes of the program.
 #include "onnx/import.h"
 
 #include <fnmatch.h>
@@ -19,12 +20,12 @@ namespace {
 // The values in scope, by their names in the model.
 struct Frame {
   Frame* outer = nullptr;
-  bool own_node = false;  // what it uses of outer frames becomes inputs of its node
+  bool own_node = false;  // the values that it uses from outer frames become inputs of its node
   std::map<std::string, Term> values;
-  std::vector<std::pair<Term, Term>> captured;  // outside, inside
+  std::vector<std::pair<Term, Term>> captured;  // pairs of the outer and the inner term
 };
 
-// The length of the character of UTF-8 at the place, 0 if there is none.
+// Returns the length in bytes of the UTF-8 character at `at`, or 0 if there is none.
 std::size_t character(const std::string& text, std::size_t at) {
   const auto byte = [&](std::size_t k) { return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0; };
   const unsigned first = byte(0);
@@ -38,7 +39,7 @@ std::size_t character(const std::string& text, std::size_t at) {
   return length;
 }
 
-// Text of the model in a comment: one line, no control characters.
+// Makes text of the model fit for a comment: one line without control characters.
 std::string printable(const std::string& text) {
   constexpr std::size_t most = 200;
   std::string clean;
@@ -51,7 +52,7 @@ std::string printable(const std::string& text) {
   return clean;
 }
 
-// ---- what is used ----
+// ---- used nodes
 
 void add_used(const Graph& graph, std::set<std::string>& used);
 
@@ -66,7 +67,8 @@ void add_used(const Graph& graph, std::set<std::string>& used) {
   for (const ValueInfo& v : graph.outputs) used.insert(v.name);
 }
 
-// The graph's nodes that its outputs need, with their positions; outputs that nothing uses are without a name.
+// Returns the nodes that the outputs of the graph need, with their positions. Outputs without a
+// use lose their names.
 std::vector<std::pair<std::size_t, Node>> needed_nodes(const Graph& graph) {
   std::set<std::string> used;
   for (const ValueInfo& v : graph.outputs) used.insert(v.name);
@@ -83,7 +85,7 @@ std::vector<std::pair<std::size_t, Node>> needed_nodes(const Graph& graph) {
   return needed;
 }
 
-// ---- what is known ----
+// ---- elements with known values
 
 std::int64_t known_elements(const Graph& graph);
 
@@ -110,7 +112,7 @@ class Importer : public GraphWriter {
     b_.weights_file = options.weights_file;
     std::int64_t elements = known_elements(model.graph);
     for (const Function& f : model.functions) elements += known_elements(f.nodes);
-    constexpr std::int64_t of_a_node = 512, of_an_element = 64;  // no model needs as many
+    constexpr std::int64_t of_a_node = 512, of_an_element = 64;  // more than any real model needs
     b_.known_work = options.most_nodes * of_a_node + elements * of_an_element;
     b_.streaming = options.stream && options.stream->cycles;
     const auto at = model.opsets.find("");
@@ -173,7 +175,7 @@ class Importer : public GraphWriter {
                                " inputs, " + std::to_string(given) + " are given"};
   }
 
-  // The equations of a graph within a node; its outputs.
+  // Writes the equations of a graph within a node and returns its outputs.
   std::vector<Term> body(const Graph& graph, Frame& frame) {
     frame_ = &frame;
     for (const Initializer& tensor : graph.initializers)
@@ -231,7 +233,7 @@ class Importer : public GraphWriter {
     state_outputs_.insert(out);
   }
 
-  // The extent of a free dimension, or -1 and a message.
+  // Returns the extent of a free dimension, or reports an error and returns -1.
   std::int64_t extent(const ValueInfo& v, std::size_t axis) {
     const Dimension& d = (*v.type.shape)[axis];
     const std::string own = v.name + "." + std::to_string(axis);
@@ -280,7 +282,8 @@ class Importer : public GraphWriter {
         failure_.errors.push_back({place, "it is " + std::string(name(*dtype)) + ", what it is fixed to " +
                                               std::string(name(at->second->dtype()))});
       frame_->values[v.name] = b_.constant(at->second, v.name);
-      // One that has a default is no input, unless it is fixed.
+      // An initializer with the same name is a default value. Then the input is not a port of the
+      // program.
       const std::size_t before = initial_.contains(v.name) ? SIZE_MAX : result_.inputs.size();
       result_.fixed.push_back({v.name, at->second, before});
       return;
@@ -311,7 +314,7 @@ class Importer : public GraphWriter {
 
   void output(const ValueInfo& v) {
     const Term* t = find(*frame_, v.name);
-    if (t == nullptr) return;  // told already
+    if (t == nullptr) return;  // the error has been reported
     const std::string place = "output " + in_quotes(v.name);
     const auto declared = dtype_of(v.type.element_type);
     if (v.type.kind != "tensor")
@@ -334,7 +337,7 @@ class Importer : public GraphWriter {
     result_.outputs.push_back({v.name, as, t->dtype, t->shape, ""});
   }
 
-  // Not what nothing uses: a runtime need not fill it.
+  // Values without a use are omitted, because a runtime need not compute them.
   void every_output(const Graph& graph) {
     for (const auto& [k, node] : needed_.at(&graph)) {
       for (const std::string& name : node.outputs) {
@@ -346,7 +349,8 @@ class Importer : public GraphWriter {
     }
   }
 
-  // The state input is what the output was in the cycle before; in the first its default, 0 if it has none.
+  // The state input is the output of the cycle before. In the first cycle it is its default
+  // value, or 0.
   void memory(const std::string& in, const std::string& out) {
     const Term *before = find(*frame_, in), *after = find(*frame_, out);
     if (before == nullptr || after == nullptr) return;
@@ -376,7 +380,7 @@ class Importer : public GraphWriter {
     return &(frame.values[name] = inside);
   }
 
-  struct Unwritten {};  // something that is needed could not be written, which has been told
+  struct Unwritten {};  // a needed value could not be written; the error has been reported
 
   void nodes(const Graph& graph) {
     const auto [at, first] = needed_.try_emplace(&graph);
@@ -471,12 +475,12 @@ class Importer : public GraphWriter {
   Builder b_;
   Frame* frame_ = nullptr;
   std::map<std::string, std::string> reserved_;  // output of the model → variable of main
-  std::set<std::string> initial_;  // names of the initializers of the graph: inputs of these names have a default
+  std::set<std::string> initial_;                // initializers of the graph; an input of such a name has a default
   std::map<std::string, std::string> state_inputs_;
   std::set<std::string> state_outputs_;
-  std::map<std::string, Tensor> begin_;  // of states that the model gives a default
+  std::map<std::string, Tensor> begin_;  // by state: its default value
   Growth growth_;
-  std::unordered_map<const Graph*, std::vector<std::pair<std::size_t, Node>>> needed_;  // of graphs met so far
+  std::unordered_map<const Graph*, std::vector<std::pair<std::size_t, Node>>> needed_;  // for the graphs visited so far
   Imported result_;
   ImportFailure failure_;
 };

@@ -1,9 +1,9 @@
-// Import: an ONNX model to an R(ML)2 program that computes the same, as readable source.
+// Imports an ONNX model as a readable R(ML)² program that computes the same.
 //
-// The model's graph becomes the node `main`, its values become equations of the same names (as far
-// as they are identifiers), its tensors constants or parameters that the program loads from a file
-// beside it. Every shape is known: free dimensions are bound by the options, and what a model
-// computes from shapes is computed here.
+// The graph of the model becomes the node `main`. Its values become equations, with the same
+// names if these are identifiers. Its tensors become constants or parameters, which the program
+// loads from a weights file. Every shape is known: the options bind free dimensions, and shapes
+// that the model computes from shapes are computed here.
 #pragma once
 
 #include <map>
@@ -20,8 +20,8 @@
 
 namespace rml::onnx {
 
-// The axis of an input that becomes time: its extent is `steps`. With `cycles` steps is 1, and what
-// recurrent operators remember goes from cycle to cycle.
+// The axis of an input that becomes time; its extent is `steps`. With `cycles`, `steps` is 1, and
+// recurrent operators keep their state from cycle to cycle.
 struct StreamOptions {
   std::map<std::string, std::int64_t> axes;  // by input
   std::int64_t steps = 1;
@@ -30,33 +30,33 @@ struct StreamOptions {
 
 struct ImportOptions {
   std::map<std::string, std::int64_t> dimensions;              // --dim N=1, or INPUT.AXIS=1
-  std::map<std::string, Shape> shapes;                         // of inputs, before what the model says
-  std::map<std::string, std::shared_ptr<const Tensor>> fixed;  // inputs that are constants of the program
+  std::map<std::string, Shape> shapes;                         // by input; override the shapes in the model
+  std::map<std::string, std::shared_ptr<const Tensor>> fixed;  // values of inputs that become constants of the program
   std::vector<std::pair<std::string, std::string>> states;     // --state IN=OUT
-  std::vector<std::string> trainable;                          // initialisers that match one become parameters
+  std::vector<std::string> trainable;                          // patterns of initializers that become parameters
   std::optional<StreamOptions> stream;                         // --stream AXIS
   std::string weights_file = "weights.safetensors";
-  std::int64_t most_nodes = Limits{}.nodes;  // that functions and loops may insert
-  bool all_values = false;  // every value of the outermost graph that is used is an output, in their order
+  std::int64_t most_nodes = Limits{}.nodes;  // limit of nodes that functions and loops may insert
+  bool all_values = false;  // every used value of the outermost graph is an output, in the model's order
 };
 
 struct ImportedPort {
-  std::string model_name, name;  // in the model, and in the program
+  std::string model_name, name;  // name in the model, and in the program
   DType dtype = DType::f32;
   Shape shape;
-  std::string place;  // of an output that all_values added: the node
+  std::string place;  // node that computes an output added by all_values
 };
 
 struct FixedInput {
   std::string model_name;
   std::shared_ptr<const Tensor> value;
-  std::size_t before;  // an index into the inputs: the first one that comes after it in the model; beyond them where
-                       // it has a default
+  // Index of the first input that follows it in the model; SIZE_MAX if it has a default.
+  std::size_t before;
 };
 
 struct Imported {
   std::string source;
-  std::string weights_file;  // what the source loads them from
+  std::string weights_file;  // file from which the source loads them
   std::vector<Weight> weights;
   std::vector<ImportedPort> inputs, outputs;
   std::vector<FixedInput> fixed;
@@ -64,18 +64,19 @@ struct Imported {
 
 struct ImportFailure {
   std::vector<ModelError> errors;
-  std::vector<std::string> needed;  // inputs whose values are needed: ImportOptions::fixed mends it
-  bool any_needed = false;          // some value computed from inputs is
+  std::vector<std::string> needed;  // inputs whose values must be given by ImportOptions::fixed
+  bool any_needed = false;          // true if a value that is computed from inputs must be known
 };
 
 std::variant<Imported, ImportFailure> import(const Model&, const ImportOptions&);
 
-// What is wrong with a model, whatever its operators: names, order, versions, unknown operators. All of it.
+// Reports all errors in a model that do not depend on the rules of its operators: names, order,
+// versions, unknown operators.
 std::vector<ModelError> check_model(const Model&);
-// The versions of ai.onnx that the importer knows.
+// The versions of ai.onnx that the importer supports.
 inline constexpr std::int64_t first_opset = 1, last_opset = 27;
 
-// Model-local functions replaced by their bodies. Throws ModelError and TooLarge.
+// Replaces calls of model-local functions by their bodies. Throws ModelError and TooLarge.
 Graph inline_functions(const Model&, Growth&);
 
 }  // namespace rml::onnx

@@ -1,8 +1,9 @@
-// A model's own functions replaced by their bodies.
+// Replaces calls of a model's own functions by their bodies.
 //
-// Values of a body, and of the graphs in it, get names of the call that nothing else has, `CALL/NAME`; attributes of
-// the call, else the function's defaults, take the place of references to them. Calls within bodies are replaced in
-// turn; a function that calls itself is refused, and so is a model that grows beyond all measure.
+// Values of a body, and of the graphs in it, get names that are unique to the call, `CALL/NAME`.
+// References to attributes are replaced by the attributes of the call, or else by the defaults of
+// the function. Calls within bodies are replaced as well. A function that calls itself is
+// refused, and so is a model that grows beyond the limit.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,10 +14,10 @@ namespace rml::onnx {
 
 namespace {
 
-constexpr std::size_t deepest = 100;         // calls and graphs within each other
-constexpr std::size_t longest_prefix = 200;  // of names
+constexpr std::size_t deepest = 100;         // nesting depth of calls and graphs
+constexpr std::size_t longest_prefix = 200;  // characters in a prefix of names
 
-// What the names of a body are called where it is put.
+// Maps the names of a body to its names at the call.
 struct Names {
   const Names* outer = nullptr;
   std::unordered_map<std::string, std::string> own;
@@ -28,7 +29,7 @@ struct Names {
   }
 };
 
-// A call while its body is put in its place.
+// A call while it is replaced by its body.
 struct Expansion {
   Names names;
   std::unordered_map<std::string_view, const NodeAttribute*> attributes;
@@ -39,7 +40,7 @@ std::string key(const std::string& domain, const std::string& name, const std::s
   return domain + "." + name + ":" + overload;
 }
 
-// What a copy of it costs, in nodes.
+// The cost of a copy, in nodes.
 std::int64_t weight(const Node& n) {
   std::size_t parts = n.inputs.size() + n.outputs.size() + 4 * n.attributes.size();
   for (const NodeAttribute& a : n.attributes) {
@@ -66,7 +67,7 @@ class Inliner {
   }
 
  private:
-  // A graph of the model, or one within a body, whose values get names of their own.
+  // Copies a graph of the model, or a graph within a body, whose values then get new names.
   Graph graph(const Graph& from, const Expansion* place, const Names* outer) {
     if (++depth_ > deepest) throw ModelError{"graph " + in_quotes(from.name), too_deep()};
     Graph to{from.name, {}, from.initializers, from.inputs, from.outputs, {}};
@@ -87,7 +88,7 @@ class Inliner {
     return to;
   }
 
-  // The node with a body's names and the call's attributes.
+  // Copies the node with the names of the call and its attributes.
   Node resolved(const Node& from, const Expansion* place, const Names* names) {
     Node to = from;
     if (names != nullptr) {
@@ -182,7 +183,7 @@ class Inliner {
     }
   }
 
-  // A name for the value of a body that nothing else has.
+  // Returns a unique name for a value of a body.
   const std::string& own_name(Names& names, const Expansion& place, const std::string& name) {
     const auto [at, first] = names.own.try_emplace(name);
     if (!first || name.empty()) return at->second;

@@ -1,9 +1,8 @@
-// An ONNX model as the importer sees it, read from a file and not yet looked into.
+// An ONNX model as it was read from its file.
 //
-// Names, operators and attributes are the model's own; tensors are decoded. What the wire
-// format cannot say wrong cannot be wrong here either: every tensor has the elements that its
-// shape asks for, every attribute is of one kind. What can still be wrong (cycles, unknown
-// names, operators) is check_model's business.
+// Names, operators and attributes are those of the model; tensors are decoded. The reader has
+// checked that every tensor has the elements of its shape and every attribute has one kind.
+// check_model checks the rest: cycles, unknown names, operators.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +20,27 @@
 
 namespace rml::onnx {
 
-// A fault of the model: what, and in which node ("node 12 'conv1' (Conv)") or other place.
+// An error in the model, with its place: "node 12 'conv1' (Conv)" or another part.
 struct ModelError {
   std::string place;
   std::string message;
 };
 
-// The element types' numbers in the format that have a name in messages: "FLOAT16", "STRING", "type 99".
+// The name of an element type in messages, by its number in the format: "FLOAT16", "STRING",
+// "type 99".
 std::string element_type_name(int type);
-std::optional<DType> dtype_of(int element_type);  // nothing: the language does not have it
+std::optional<DType> dtype_of(int element_type);  // nothing: the language lacks the type
 int element_type_of(DType);
 
 struct Dimension {
-  std::int64_t extent = -1;  // unknown: -1
-  std::string symbol;        // of an unknown one, where it has one
+  std::int64_t extent = -1;  // -1: unknown
+  std::string symbol;        // name of an unknown extent, if it has one
 };
-// A tensor's type; other kinds have their name in `kind` ("sequence", "map", "optional", "sparse").
+// The type of a tensor. Other kinds have their name in `kind` ("sequence", "map", "optional",
+// "sparse").
 struct ValueType {
   std::string kind = "tensor";
-  int element_type = 0;  // 0: not said
+  int element_type = 0;  // 0: not declared
   std::optional<std::vector<Dimension>> shape;
 };
 struct ValueInfo {
@@ -48,26 +49,26 @@ struct ValueInfo {
 };
 
 struct Graph;
-// Texts are a list of bytes each. A tensor whose elements are texts has no value here: it is `Texts`.
+// A tensor of texts, each a list of bytes. It has no Tensor.
 struct Texts {
   Shape shape;
   std::vector<std::string> texts;
 };
 struct UnknownAttribute {
-  std::string kind;  // "sparse tensor", "type"
+  std::string kind;  // for example "sparse tensor" or "type"
 };
 using AttributeValue =
     std::variant<std::monostate, float, std::int64_t, std::string, Tensor, Texts, std::shared_ptr<const Graph>,
                  std::vector<float>, std::vector<std::int64_t>, std::vector<std::string>, UnknownAttribute>;
 struct NodeAttribute {
   std::string name;
-  std::string reference;  // of a function's attribute; then it has no value
+  std::string reference;  // attribute of the function whose value it takes; then it has no value of its own
   AttributeValue value;
 };
 
 struct Node {
   std::string name, op, domain, overload;
-  std::vector<std::string> inputs, outputs;  // "" where left out
+  std::vector<std::string> inputs, outputs;  // "" if omitted
   std::vector<NodeAttribute> attributes;
 };
 
@@ -88,7 +89,7 @@ using Opsets = std::map<std::string, std::int64_t>;  // by domain; "" is ai.onnx
 struct Function {
   std::string domain, name, overload;
   std::vector<std::string> inputs, outputs;
-  std::vector<std::string> attributes;  // those without default
+  std::vector<std::string> attributes;  // attributes without default
   std::vector<NodeAttribute> with_default;
   std::vector<Node> nodes;
   Opsets opsets;
@@ -100,22 +101,22 @@ struct Model {
   Opsets opsets;
   Graph graph;
   std::vector<Function> functions;
-  std::set<std::filesystem::path> files;  // that its tensors are in, beside its own
+  std::set<std::filesystem::path> files;  // files besides its own that contain tensors
 };
 
-// Versions of the format that are known.
+// The supported versions of the format.
 inline constexpr std::int64_t first_ir_version = 1, last_ir_version = 14;
 
-// Reads a model; tensors that it keeps in files of its own are read from its folder. Throws ModelError.
+// Reads a model, and its external tensors from the same folder. Throws ModelError.
 Model read_model(const std::filesystem::path& file);
 Model decode_model(std::string_view bytes, const std::filesystem::path& folder);
-// A file that holds one tensor, as the conformance suite has them. Throws ModelError.
+// Reads a file with a single tensor, the format of ONNX's conformance suite. Throws ModelError.
 Tensor read_tensor(const std::filesystem::path& file);
 
-// "node 12 'conv1' (Conv)".
+// Returns, for example, "node 12 'conv1' (Conv)".
 std::string describe(const Node&, std::size_t position);
-// Names for messages: what is too long to be read is cut. A message that is kept for each of many nodes must not
-// hold names of megabytes.
+// Shortens a long name for messages. A message may be stored for each of many nodes, so it must
+// not contain names of megabytes.
 std::string shortened(std::string_view);
 std::string in_quotes(std::string_view);
 

@@ -1,4 +1,4 @@
-// See operator_types.h.
+// The table of element types; lookups use binary search by operator name.
 #include "onnx/operator_types.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr DTypeSet unsigned_integers = bit(DType::u8) | bit(DType::u16) | bit(DT
 constexpr DTypeSet byte_sized = bit(DType::i8) | bit(DType::u8);
 constexpr DTypeSet any_type_but_bf16 = any_type & ~bit(DType::bf16), numbers_but_bf16 = numbers & ~bit(DType::bf16);
 
-// In the order of their names.
+// Sorted by name.
 constexpr OperatorTypes operator_rows[] = {
     {"Abs", "T", "T", numbers},
     {"Acos", "T", "T", reals_but_bf16},

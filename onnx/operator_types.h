@@ -1,7 +1,8 @@
-// Which element types the operators of ONNX take and yield, at the operator set that is exported.
+// The element types that the operators of ONNX accept and return, in the exported operator set.
 //
-// A node of other types makes the whole model invalid, so the writer holds every node to this table. The types are
-// those of ONNX's schemas; a test compares the models that are written with a table made of the schemas themselves.
+// A node with other types would make the whole model invalid, so the writer checks every node
+// with this table. The types are those of ONNX's schemas. A test compares the exported models
+// with a table that is generated from the schemas.
 #pragma once
 
 #include <string_view>
@@ -10,16 +11,17 @@
 
 namespace rml::onnx {
 
-// One letter for each operand and each result; the last operand's letter stands for all further ones. T and U are one
-// type each for the whole node, b is bool, f is f32, l is i64, i is i32 or i64; * is any type, said by an attribute.
+// One letter for each operand and each result; the last letter also applies to all further
+// operands. T and U stand for one type each in the whole node. b is bool, f is f32, l is i64, i
+// is i32 or i64. * is any type, given by an attribute.
 struct OperatorTypes {
   std::string_view op;
   std::string_view operands, results;
-  DTypeSet variable;   // what T may be
-  DTypeSet other = 0;  // what U may be
+  DTypeSet variable;   // the types allowed for T
+  DTypeSet other = 0;  // the types allowed for U
 };
 
-// Null: the writer has no such operator.
+// Returns null if the writer does not use this operator.
 const OperatorTypes* types_of(std::string_view op);
 
 }  // namespace rml::onnx

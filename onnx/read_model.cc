@@ -1,8 +1,8 @@
-// Reading ONNX models: the wire format to model.h.
+// Reads ONNX models from the wire format into model.h.
 //
-// The file is parsed by protobuf under its usual limit of nesting; every size in it is checked
-// before anything is allocated for it, so that what is read is never larger than a small
-// multiple of the file (and of the files beside it that it refers to).
+// Protobuf parses the file with its usual limit of nesting. Every size is checked before memory
+// is allocated for it, so the result is never larger than a small multiple of the file and of the
+// external files to which it refers.
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/logging.h>
 
@@ -22,9 +22,9 @@ namespace rml::onnx {
 namespace {
 
 constexpr int deepest_graph = 32;        // graphs within graphs
-constexpr int deepest_message = 10'000;  // so that it is told how deep graphs are, not that the file is damaged
+constexpr int deepest_message = 10'000;  // large enough that deep graphs are reported as such and not as a damaged file
 
-// The kind that the fields have.
+// Returns the kind of the field that is filled.
 AttributeKind filled_kind(const wire::Attribute& a) {
   if (a.has_f()) return one_float;
   if (a.has_i()) return one_int;
@@ -44,8 +44,8 @@ int filled_fields(const wire::Attribute& a) {
          (a.type_protos_size() > 0) + (a.sparse_tensors_size() > 0);
 }
 
-// Throws where what an attribute says that it is, is not what it is. Numbers and texts that are zero or empty,
-// and empty lists, may be without a field.
+// Returns the kind of the attribute. Throws if the declared kind is not that of the filled field.
+// No field may be filled if the value is zero, an empty text or an empty list.
 AttributeKind kind_of(const wire::Attribute& a, std::int64_t ir_version, const std::string& place) {
   const AttributeKind filled = filled_kind(a);
   const int fields = filled_fields(a);
@@ -107,7 +107,7 @@ class Reader {
   }
 
  private:
-  // Names are copied wherever they are used. One that is too long to be one is cut, and told apart by a number.
+  // Names are copied at each use, so very long ones are shortened and made unique by a number.
   std::string name(const std::string& own) {
     constexpr std::size_t longest = 1000;
     if (own.size() <= longest) return own;
@@ -207,7 +207,7 @@ bool has_elements(const wire::Tensor& t) {
 
 template <class Message>
 void parse(Message& message, std::string_view bytes, const char* what) {
-  google::protobuf::SetLogHandler(nullptr);  // what is wrong is said by the exception
+  google::protobuf::SetLogHandler(nullptr);  // the exception describes the error
   if (bytes.size() > static_cast<std::size_t>(INT32_MAX))
     throw ModelError{"", "the file has over 2 GB: keep its tensors in files beside it"};
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
@@ -240,7 +240,8 @@ std::string describe(const Node& node, std::size_t position) {
 std::string shortened(std::string_view text) {
   if (text.size() <= longest_quotation) return std::string(text);
   std::size_t end = longest_quotation;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no part of a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end;  // stays outside of a UTF-8 character
   return std::string(text.substr(0, end)) + "…";
 }
 
@@ -276,8 +277,8 @@ Model read_model(const std::filesystem::path& file) {
 Tensor read_tensor(const std::filesystem::path& file) {
   wire::Tensor from;
   parse(from, read_bytes(file), "an ONNX tensor");
-  // What the suite of ONNX writes of sequences and optional values is read as a tensor without an error: their name as
-  // the shape, the tensors within as a segment. An empty one has nothing further.
+  // ONNX's suite encodes sequences and optional values in files that parse as tensors: the name
+  // is stored as the shape and the tensors as a segment. An empty sequence has no further fields.
   if (from.has_segment()) throw ModelError{"", "it holds a sequence or an optional value, not a tensor"};
   if (!has_elements(from) && std::ranges::find(from.dims(), 0) == from.dims().end())
     throw ModelError{"", "it holds no elements of a tensor: is it an empty sequence, or an optional value?"};

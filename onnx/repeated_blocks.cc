@@ -1,4 +1,5 @@
-// Finding blocks that come again (repeated_blocks.h): among stretches of equations of equal hashes those of equal form.
+// Finds repeated blocks by rolling hashes over the equations; blocks with equal hashes are then
+// compared (repeated_blocks.h).
 #include "onnx/repeated_blocks.h"
 
 #include <algorithm>
@@ -12,22 +13,22 @@ namespace rml::onnx {
 
 namespace {
 
-constexpr std::size_t shortest = 5, longest = 100;  // equations of a block
+constexpr std::size_t shortest = 5, longest = 100;  // equations in a block
 constexpr std::size_t most_results = 2;
-constexpr int most_kinds = 16;  // of blocks
+constexpr int most_kinds = 16;  // most new nodes
 
 struct Variable {
-  std::string type;  // "" if it is not written
+  std::string type;  // "" if the type is not written
   bool constant = false, parameter = false;
-  bool tensor() const { return constant || parameter; }  // of the model
+  bool tensor() const { return constant || parameter; }  // a tensor of the model
 };
 
 // An equation in pieces: text 0, reference 0, text 1, …
 struct Line {
   std::vector<std::string> results;  // with their types
   std::vector<std::string> texts, uses;
-  std::size_t kind = 0;  // equal where all is equal but the names
-  bool fixed = false;    // stays where it is
+  std::size_t kind = 0;  // equal if only the names differ
+  bool fixed = false;    // the equation must not move to another node
 };
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -38,7 +39,7 @@ std::string type_of(const std::string& port) {
   return at == std::string::npos ? "" : port.substr(at + 2);
 }
 
-// "a: f32[2, 3], b = …": commas within a type's brackets part nothing.
+// Splits "a: f32[2, 3], b = …" at the commas outside of brackets.
 std::vector<std::string> ports_of(const std::string& left) {
   std::vector<std::string> ports(1);
   int depth = 0;
@@ -125,8 +126,8 @@ class Blocks {
 
   bool begins(std::size_t at) const { return at == lines_.size() || !main_.equations[at].comment.empty(); }
 
-  // What the names of a block are to it, so that blocks of equal forms compute the same: by the order in which they
-  // are met, its own values apart.
+  // Describes how a block uses names, such that blocks with equal forms compute the same. Names
+  // are numbered in the order of their first use, values of the block separately from others.
   std::vector<std::size_t> form(std::size_t begin, std::size_t length) const {
     std::unordered_map<std::string, std::size_t> own, others;
     std::vector<std::size_t> found;
@@ -141,7 +142,7 @@ class Blocks {
     return found;
   }
 
-  // A block is no row of shorter ones.
+  // True if the block is a sequence of equal shorter blocks.
   bool repeats_itself(std::size_t begin, std::size_t length) const {
     for (std::size_t period = shortest; 2 * period <= length; ++period) {
       if (length % period != 0) continue;
@@ -152,7 +153,8 @@ class Blocks {
     return false;
   }
 
-  // Where the blocks are that save most equations; their length is length_.
+  // Returns the positions of the blocks that save most equations; their length is stored in
+  // length_.
   std::vector<std::size_t> best() {
     const std::size_t n = lines_.size();
     find_reaches();
@@ -192,7 +194,7 @@ class Blocks {
     return found;
   }
 
-  // Those of the form of the first that do not overlap.
+  // Returns the positions without overlap whose form equals that of the first.
   std::vector<std::size_t> alike(const std::vector<std::size_t>& all, std::size_t length) {
     const std::vector<std::size_t> first = form(all[0], length);
     std::vector<std::size_t> places = {all[0]};
@@ -204,7 +206,8 @@ class Blocks {
     return places;
   }
 
-  // How far a value is looked at: the first and the last line, behind all lines if it is a result of the node.
+  // Finds the first and the last line that uses each value. A result of the node is used after
+  // all lines.
   void find_reaches() {
     reaches_.clear();
     const auto reach = [&](const std::string& name, std::size_t line) {
@@ -217,7 +220,7 @@ class Blocks {
     for (const std::string& port : main_.outputs) reach(name_of(port), lines_.size());
   }
 
-  // The values of a block, counted through, that are looked at outside of it.
+  // Adds the values of a block that are used outside of it, numbered in order.
   void add_results(std::size_t begin, std::size_t length, std::set<std::size_t>& found) const {
     std::size_t number = 0;
     for (std::size_t k = begin; k < begin + length; ++k)
@@ -229,7 +232,7 @@ class Blocks {
       }
   }
 
-  // Of some of the blocks; more than most_results are not counted.
+  // The same for several blocks; stops counting after most_results.
   std::set<std::size_t> results(const std::vector<std::size_t>& places, std::size_t length) const {
     std::set<std::size_t> found;
     for (const std::size_t begin : places) {
@@ -239,7 +242,7 @@ class Blocks {
     return found;
   }
 
-  // What a block takes from outside, in the order in which it is met.
+  // Returns the names that a block uses from outside, in the order of their first use.
   std::vector<std::string> taken(std::size_t begin, std::size_t length) const {
     std::set<std::string> known;
     std::vector<std::string> found;
@@ -251,7 +254,7 @@ class Blocks {
     return found;
   }
 
-  // How many of these are no tensors of the model.
+  // Counts those that are not tensors of the model.
   std::size_t values_taken(std::size_t begin, std::size_t length) const {
     const std::vector<std::string> all = taken(begin, length);
     return static_cast<std::size_t>(
@@ -275,7 +278,7 @@ class Blocks {
     while (variables_.contains(node.name)) node.name = fresh_node_("block");
     for (const std::string& port : made(first)) node.names.insert(name_of(port));
     std::unordered_map<std::string, std::string> renamed;
-    std::vector<std::size_t> ports;  // of what is taken, what the blocks take differently
+    std::vector<std::size_t> ports;  // indices of the taken names that become inputs of the node
     for (std::size_t k = 0; k < arguments[0].size(); ++k) {
       const std::string& name = arguments[0][k];
       const Variable& v = variables_.at(name);
@@ -326,7 +329,7 @@ class Blocks {
     nodes_.push_back(std::move(node));
   }
 
-  // A name of the node's that is no constant's.
+  // Returns a free name of the node that is not the name of a constant.
   std::string free(Scope& node, const std::string& wanted) const {
     std::string name = wanted;
     int& k = node.counts.try_emplace(wanted, 1).first->second;
@@ -350,7 +353,7 @@ class Blocks {
   std::vector<Scope> nodes_;
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> reaches_;
   std::size_t length_ = 0;
-  std::int64_t work_ = 50'000'000;  // lines that are still compared: what is found by then has to do
+  std::int64_t work_ = 50'000'000;  // lines that may still be compared; then the best block so far is used
 };
 
 }  // namespace

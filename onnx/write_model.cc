@@ -1,4 +1,5 @@
-// See write_model.h.
+// Fills the protobuf message of the model; names and their types are shared with the graphs
+// within nodes.
 #include "onnx/write_model.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ void describe(wire::ValueInfo* info, const std::string& name, DType dtype, const
 }  // namespace
 
 struct ModelWriter::State {
-  // Of the whole model.
+  // Shared by all graphs of the model.
   struct Names {
     std::set<std::string> taken;
     std::map<std::string, int> counts;
@@ -38,7 +39,7 @@ struct ModelWriter::State {
   wire::Model model;
   wire::Graph* graph = nullptr;
   std::shared_ptr<Names> names = std::make_shared<Names>();
-  std::map<std::string, std::string> constants;  // small ones, by type and elements
+  std::map<std::string, std::string> constants;  // small constants, by type and elements
 
   DType type_of(const std::string& name) const {
     const auto known = names->types.find(name);
@@ -46,11 +47,11 @@ struct ModelWriter::State {
     return known->second;
   }
 
-  // Holds the operands of a node to its operator's row.
+  // Checks the types of the operands against the operator's row.
   void check_operands(const OperatorTypes& row, const std::vector<std::string>& inputs) const {
     std::map<char, DType> variables;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs[k].empty()) continue;  // left out
+      if (inputs[k].empty()) continue;  // omitted
       const char letter = row.operands[std::min(k, row.operands.size() - 1)];
       const DType type = type_of(inputs[k]);
       const auto set = letter == '*'   ? dtypes::any

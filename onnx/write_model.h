@@ -1,8 +1,9 @@
-// Writing an ONNX model, node by node.
+// Writes an ONNX model, node by node. This is the only interface to the protobuf classes for
+// writing.
 //
-// Everything that a model consists of goes through here, and protobuf stays behind it. Values are
-// known by their names; what `node` and `constant` make has new ones. The writer knows the element type of every value:
-// a node whose operator lacks a type is `Refused` (operator_types.h).
+// Values are known by their names; `node` and `constant` make new ones. The writer knows the
+// element type of every value and throws `Refused` for a node whose operator does not support a
+// type (operator_types.h).
 //
 //     ModelWriter to("main");
 //     to.input("x", DType::f32, {2});
@@ -25,7 +26,7 @@ struct Given {
   std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, const class ModelWriter*> value;
 };
 
-// Thrown where something has no counterpart in ONNX.
+// Thrown if a construct has no counterpart in ONNX.
 struct Refused {
   std::string why;
 };
@@ -35,30 +36,30 @@ class ModelWriter {
   static constexpr std::int64_t opset = 17;
 
   explicit ModelWriter(const std::string& graph);
-  // Of a graph within one of its nodes, which sees the names around it.
+  // Makes a graph within a node of `around`, whose names are visible in it.
   ModelWriter(const std::string& graph, const ModelWriter& around);
   ~ModelWriter();
 
-  // A name near `wanted` that nothing has yet.
+  // Returns an unused name near `wanted`.
   std::string fresh(const std::string& wanted);
-  void reserve(const std::string& name);  // `fresh` does not give it
+  void reserve(const std::string& name);  // `fresh` will not return this name
 
   void input(const std::string& name, DType, const Shape&);
   void output(const std::string& name, const std::string& value, DType, const Shape&);
   void initializer(const std::string& name, const Tensor&);
 
-  // The node's output number `wanted` of `outputs`.
+  // Writes a node and returns the name of its output number `wanted`.
   std::string node(const char* op, const std::vector<std::string>& inputs, const std::vector<Given>& attributes = {},
                    std::size_t outputs = 1, std::size_t wanted = 0);
 
-  // `types` are those of the outputs where the operator's row does not say them.
+  // `types` are the types of the outputs if the operator's row does not determine them.
   std::vector<std::string> nodes(const char* op, const std::vector<std::string>& inputs,
                                  const std::vector<Given>& attributes, std::size_t outputs,
                                  const std::vector<DType>& types = {});
   DType type_of(const std::string& name) const;
 
   std::string constant(const Tensor&, const std::string& wanted = "c");
-  std::string integers(const std::vector<std::int64_t>&);  // i64
+  std::string integers(const std::vector<std::int64_t>&);  // a vector of type i64
   std::string scalar(DType, double);                       // rounded to the dtype
   std::string cast(const std::string& x, DType to);
   std::string reshape(const std::string& x, const Shape&);
@@ -70,7 +71,7 @@ class ModelWriter {
   std::unique_ptr<State> state_;
 };
 
-// A model's bytes with every value of its outermost graph as an output.
+// Returns the encoded model with every value of its outermost graph as an output.
 std::string with_all_outputs(const std::string& model);
 
 }  // namespace rml::onnx

@@ -1,4 +1,4 @@
-// Activations, by their formulas.
+// Imports activations by their formulas.
 #include <functional>
 
 #include "onnx/activation.h"
@@ -8,7 +8,7 @@ namespace rml::onnx {
 
 namespace {
 
-// x where it is at least 0, else below.
+// x if x >= 0, else `below`.
 Term above(Builder& b, const Term& x, const Term& below) {
   return b.apply("select", {b.apply("lt", {x, b.scalar(x.dtype, 0)}), below, x});
 }
@@ -114,7 +114,8 @@ std::vector<Term> gelu(Call& c) {
   return {c.apply("mul", {half, c.apply("add", {number(c, 1), c.apply("tanh", {inner})})})};
 }
 
-// Before version 13: of the matrix that all axes before `axis`, and all others, make.
+// Before version 13, the function applies to a matrix: all axes before `axis` form the rows, the
+// others the columns.
 Term flattened(const Call& c, std::int64_t axis, const std::function<Term(const Term&)>& f) {
   const Term& x = c.in(0);
   std::int64_t rows = 1, columns = 1;

@@ -1,12 +1,12 @@
-// Control: If, Loop and Scan.
+// Imports If, Loop and Scan.
 //
-// A condition that is known leaves one branch; another one makes a node of each, of which only one
-// is computed in a cycle:
+// If the condition of an If is known, only the chosen branch is written. Otherwise each branch
+// becomes a node, and only one of them is computed in a cycle:
 //
 //     y = merge c then_branch(x when c) else_branch(x when not c)
 //
-// A Scan is the iteration of a node; the rounds of a Loop, whose shapes may change, are written one after the
-// other, with their number known in each.
+// A Scan becomes the iteration of a node. The rounds of a Loop may change shapes, so they are
+// written one after the other, with a known round number.
 #include <algorithm>
 
 #include "onnx/call.h"
@@ -25,7 +25,7 @@ Term scalar_condition(const Call& c, const Term& x) {
 
 bool is_true(const Term& known) { return known.value->as<std::uint8_t>()[0] != 0; }
 
-// The results of a call as equations of their own.
+// Defines variables for the results of a call.
 std::vector<Term> results(const Call& c, const WrittenNode& node, const std::string& text) {
   std::vector<Term> terms;
   std::vector<std::string> names;
@@ -37,9 +37,9 @@ std::vector<Term> results(const Call& c, const WrittenNode& node, const std::str
   return terms;
 }
 
-// ---- If ----
+// ---- If
 
-// A branch on the cycles where the condition is, or is not.
+// Calls the node of a branch at the cycles at which the condition is true, or false.
 std::vector<Term> branch(const Call& c, const char* which, const Term& condition, bool positive) {
   const std::string sampled = (positive ? " when " : " when not ") + condition.text;
   const WrittenNode node = c.writer.node_of(c.graph(which), {}, which);
@@ -71,7 +71,7 @@ std::vector<Term> if_else(Call& c) {
   return outputs;
 }
 
-// ---- Scan and Loop ----
+// ---- Scan and Loop
 
 void expect_same(const char* what, const Term& before, const Term& after) {
   if (before.dtype != after.dtype || before.shape != after.shape)
@@ -79,7 +79,7 @@ void expect_same(const char* what, const Term& before, const Term& after) {
                              " before an iteration and " + Builder::type_text(after.dtype, after.shape) + " behind it"};
 }
 
-// The axis in front of all others, or back in its place.
+// Moves the axis to the front, or moves the first axis back to its place.
 Term moved(const Call& c, const Term& x, std::int64_t axis, bool to_front) {
   if (axis == 0) return x;
   Integers axes;
@@ -125,7 +125,7 @@ std::vector<Term> scan(Call& c) {
   std::vector<Term> like;
   for (std::size_t k = 0; k < states; ++k)
     over.states.push_back(c.b.shared(c.in(k))), like.push_back(over.states.back());
-  // All that go the other way than the first are turned round.
+  // The first sequence decides the direction; sequences of the other direction are flipped.
   over.reverse = backward[0] != 0;
   std::int64_t steps = -1;
   for (std::size_t k = 0; k < scanned; ++k) {

@@ -1,4 +1,5 @@
-// Arithmetic, comparison, logic and functions of single elements: mostly one operator for one.
+// Imports arithmetic, comparisons, logic and functions of single elements. Most map to one
+// operator of the language.
 #include <algorithm>
 
 #include "onnx/call.h"
@@ -7,7 +8,7 @@ namespace rml::onnx {
 
 namespace {
 
-// The row of the operator table whose counterpart this is.
+// Returns the operator of the language whose ONNX counterpart is `op`.
 std::string_view counterpart(std::string_view op) {
   for (OperatorId id = 0; id < operators().size(); ++id)
     if (operators()[id].onnx == op) return operators()[id].name;
@@ -16,7 +17,8 @@ std::string_view counterpart(std::string_view op) {
 
 std::vector<Term> same(Call& c) { return {c.apply(counterpart(c.node.op), c.all_inputs())}; }
 
-// Before version 7 the second operand was broadcast only where `broadcast` said so, from `axis` on.
+// Before version 7, the second operand is broadcast only if the attribute `broadcast` is set,
+// starting at `axis`.
 std::vector<Term> two(Call& c) {
   Term a = c.in(0), other = c.in(1);
   if (c.version < 7 && c.integer("broadcast", 0) != 0 && c.has("axis")) {
@@ -35,7 +37,8 @@ std::vector<Term> power(Call& c) {
   const Term a = c.in(0);
   Term exponent = c.in(1);
   if (exponent.dtype == a.dtype) return c.version < 7 ? two(c) : same(c);
-  // Of other dtypes: in the wider of both, the result in the base's.
+  // The operands have different dtypes: computes in the wider one and casts the result to that of
+  // the base.
   if (is_float(a.dtype)) return {c.apply("pow", {a, c.apply("cast", {exponent}, {{"dtype", a.dtype}})})};
   const DType wide = is_float(exponent.dtype) ? DType::f64 : DType::i64;
   const Term y =
@@ -52,11 +55,11 @@ std::vector<Term> shift(Call& c) {
   return {c.apply(direction == "LEFT" ? "left_shift" : "right_shift", c.all_inputs())};
 }
 
-// Of any number of operands.
+// Takes any number of operands.
 std::vector<Term> chain(Call& c) {
   const std::string_view op = c.node.op == "Max" ? "maximum" : c.node.op == "Min" ? "minimum" : "add";
   Term all = c.in(0);
-  constexpr std::size_t most = 50;  // in one expression
+  constexpr std::size_t most = 50;  // operands in one expression
   for (std::size_t k = 1; k < c.inputs(); ++k) {
     all = c.apply(op, {all, c.in(k)});
     if (k % most == 0) all = c.b.shared(all);
@@ -116,7 +119,7 @@ std::vector<Term> is_infinite(Call& c) {
 
 std::vector<Term> identity(Call& c) { return {c.in(0)}; }
 
-// Known ratios need no randomness: outside of training all goes through, and the mask is true.
+// Outside of training no randomness is needed: all elements pass, and the mask is true.
 std::vector<Term> dropout(Call& c) {
   bool training = c.version < 7 && c.integer("is_test", 0) == 0;
   if (c.version >= 12 && c.has(2)) {

@@ -1,4 +1,4 @@
-// Elements chosen and placed by indices.
+// Imports operators that select or place elements by indices.
 #include "onnx/call.h"
 
 namespace rml::onnx {
@@ -33,7 +33,7 @@ std::vector<Term> scatter_nd(Call& c) {
   return {c.apply("scatter_nd", {c.in(0), c.in(1), c.in(2)}, {{"reduction", reduction(c)}})};
 }
 
-// A negative index counts from the end; one outside is off everywhere.
+// A negative index counts from the end; an index out of range gives only off values.
 std::vector<Term> one_hot(Call& c) {
   Term at = c.in(0);
   const Tensor& given = c.known(1, "the depth");

@@ -1,4 +1,5 @@
-// Losses of classes: of each sample the number at its class, weighted, some classes ignored.
+// Imports losses of classes: the negated score at the class of each sample, with weights and
+// ignored classes.
 #include "onnx/call.h"
 
 namespace rml::onnx {
@@ -14,7 +15,7 @@ Term likelihood(const Call& c, const Term& x, Term classes) {
   if (x.rank() < 2 || classes.rank() != x.rank() - 1)
     throw ModelError{
         "", "classes of shape " + to_string(classes.shape) + " do not fit scores of shape " + to_string(x.shape)};
-  std::optional<Term> counts;  // whether, or how much, each sample does
+  std::optional<Term> counts;  // by sample: its weight, or 0 if it is ignored
   if (c.has("ignore_index")) {
     const Term ignored = c.b.shared(
         c.apply("eq", {classes, c.b.scalar(classes.dtype, static_cast<double>(c.integer("ignore_index", 0)))}));

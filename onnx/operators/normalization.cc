@@ -1,4 +1,5 @@
-// Normalisations: of a batch, an instance, a layer, a group, a neighbourhood.
+// Imports normalisations over a batch, an instance, a layer, a group or a neighbourhood of
+// channels.
 #include <algorithm>
 
 #include "onnx/call.h"
@@ -9,7 +10,7 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-// One number per channel, in the shape that broadcasts along axis 1.
+// Reshapes one number per channel so that it broadcasts along axis 1.
 Term per_channel(const Call& c, const Term& v, std::int64_t rank) {
   if (v.rank() == 0 || rank < 2) return v;
   Integers shape(static_cast<std::size_t>(rank - 1), 1);
@@ -118,7 +119,7 @@ std::vector<Term> group(Call& c) {
   for (std::size_t k = 2; k < rest.size(); ++k) axes.push_back(static_cast<std::int64_t>(k));
   const Moments m = moments(c, c.b.shared(c.apply("reshape", {x}, {{"shape", rest}})), axes);
   const Term unit = c.apply("div", {m.centered, root(c, m.variance, c.number("epsilon", 1e-5))});
-  const auto spread = [&](const Term& v) {  // before version 21 one number per group
+  const auto spread = [&](const Term& v) {  // before version 21 there is one number per group
     if (v.elements() == x.shape[1]) return per_channel(c, v, x.rank());
     const Term each = c.apply("broadcast_to", {c.apply("reshape", {v}, {{"shape", Integers{groups, 1}}})},
                               {{"shape", Integers{groups, x.shape[1] / groups}}});
@@ -146,7 +147,7 @@ std::vector<Term> norm(Call& c) {
   return {c.apply("div", {x, least})};
 }
 
-// The mean of squares over `size` channels around each, those that are not there being 0.
+// The mean of squares over `size` channels around each channel; missing channels count as 0.
 std::vector<Term> local_response(Call& c) {
   const Term x = c.in(0);
   const std::int64_t size = c.integer("size", 1);

@@ -1,4 +1,4 @@
-// Products of matrices.
+// Imports products of matrices.
 #include "onnx/call.h"
 
 namespace rml::onnx {

@@ -1,13 +1,14 @@
-// Recurrent layers: LSTM, GRU and RNN.
+// Imports recurrent layers: LSTM, GRU and RNN.
 //
-// What a layer computes from its inputs alone is one product for all steps; a node of the program
-// is one step, from its state and its part of that product to the next state:
+// The part of a layer that depends only on its inputs is one product for all steps. A node of the
+// program computes one step, from the state and the step's part of that product to the next
+// state:
 //
 //     node lstm_cell(h, c, gates, r) -> (h_next, c_next, y)
 //     h, c, y = scan lstm_cell(h_0, c_0; gates; r);
 //
-// A sequence that is shorter than the others keeps its state behind its end and gives 0 there;
-// backwards it begins at its end, so that its state is the first one until then.
+// After the end of a shorter sequence the state stays and the output is 0. A backward layer
+// begins at the end of the shorter sequence, so before that it keeps its initial state.
 #include <algorithm>
 #include <functional>
 
@@ -26,11 +27,11 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// One layer in one direction.
+// The constants of a kind of layer.
 struct Layer {
-  std::int64_t gates;                      // of W, R and B
-  std::int64_t states;                     // 1: h, 2: h and c
-  std::vector<const char*> activations{};  // those that are taken where none are named
+  std::int64_t gates;                      // gates in W, R and B
+  std::int64_t states;                     // 1: h; 2: h and c
+  std::vector<const char*> activations{};  // the defaults
 };
 
 class Recurrent {
@@ -76,7 +77,7 @@ class Recurrent {
   Term part(const Term& x, std::int64_t axis, std::int64_t from, std::int64_t to) const {
     return b.part(x, axis, from, to);
   }
-  // Row d of the leading axis, without the axis.
+  // Row d of x along the leading axis, which is dropped.
   Term row(const Term& x, std::int64_t d) const {
     if (!x.known() && x.precedence == Builder::atom)
       return Builder::written(x.text + "[" + std::to_string(d) + "]", Builder::atom, x.dtype,
@@ -123,7 +124,7 @@ class Recurrent {
     activations();
   }
 
-  // ---- activations ----
+  // ---- activations
 
   using Function = std::function<Term(const Term&)>;
 
@@ -137,7 +138,7 @@ class Recurrent {
     if (names.size() != each * static_cast<std::size_t>(directions_))
       throw ModelError{"", std::to_string(names.size()) + " activations for " + std::to_string(directions_) +
                                (directions_ == 1 ? " direction, " : " directions, ") + std::to_string(each) + " each"};
-    // The lists of alphas and betas have an entry for each activation that takes one.
+    // The lists of alphas and betas have one entry for each activation that takes one.
     std::size_t alpha = 0, beta = 0;
     for (const std::string& name : names) {
       const auto next = [](const std::vector<float>& list, std::size_t& at, double fallback) {
@@ -193,7 +194,7 @@ class Recurrent {
     return unclipped(direction, k, x);
   }
 
-  // ---- one direction ----
+  // ---- one direction
 
   Result direction(std::int64_t d) {
     const std::int64_t rows = layer_.gates * hidden_;
@@ -204,7 +205,7 @@ class Recurrent {
     if (c.has(3)) {
       const Term all = row(c.in(3), d);
       const Term of_w = part(all, 0, 0, rows), of_r = part(all, 0, rows, 2 * rows);
-      // What of R's bias is within the product with the state stays there.
+      // The part of R's bias that is inside the product with the state remains there.
       const bool apart = layer_.gates == 3 && c.integer("linear_before_reset", 0) != 0;
       const std::int64_t own = apart ? 2 * hidden_ : rows;
       Term sum = apply("add", {of_w, of_r});
@@ -228,7 +229,7 @@ class Recurrent {
     if (c.has(4)) throw ModelError{"", "sequences of different lengths cannot be streams"};
     if (steps_ != 1)
       throw ModelError{"", "its sequence has " + std::to_string(steps_) + " steps in a cycle, it should have one"};
-    // What it remembers is that of the cycle before.
+    // As a stream, the state is that of the cycle before.
     std::vector<Term> held;
     for (std::size_t s = 0; s < begin.size(); ++s)
       held.push_back(
@@ -244,7 +245,7 @@ class Recurrent {
     return b.shared(apply("squeeze", {part(c.in(k), axis, d, d + 1)}, {{"axis", Integers{axis}}}));
   }
 
-  // [steps, batch, 1]: whether the sequence is as long.
+  // [steps, batch, 1]: true while the step is within the sequence.
   Term running() const {
     const Term counted = apply("reshape", {apply("iota", {}, {{"n", steps_}})}, {{"shape", Integers{steps_, 1, 1}}});
     const Term lengths =
@@ -273,7 +274,8 @@ class Recurrent {
     return result;
   }
 
-  // The results of a call of the cell; a value that is not requested has no name.
+  // Defines the results of a call of the cell; results that are not requested are assigned to
+  // `_`.
   template <class Wanted>
   Result named(const WrittenNode& cell, Wanted&& wanted, const std::string& call) {
     Result result;
@@ -292,7 +294,7 @@ class Recurrent {
     return result;
   }
 
-  // The node of one step.
+  // Writes the node of one step.
   WrittenNode cell(std::int64_t d, const std::vector<Term>& state, const std::vector<Term>& elements,
                    const std::vector<Term>& fixed, bool bias_of_r, bool stacks) {
     WrittenNode written{b.fresh_node(lower_case(std::string(c.node.op)) + "_cell"), {}, {}};
@@ -335,7 +337,7 @@ class Recurrent {
     return written;
   }
 
-  // Gates in the order input, output, forget, cell; peepholes input, output, forget.
+  // The gates are in the order input, output, forget, cell; the peepholes input, output, forget.
   std::vector<Term> lstm(std::int64_t d, const std::vector<Term>& state, const Term& gates,
                          const std::vector<Term>& fixed) const {
     const Term sum = b.shared(apply("add", {gates, apply("matmul", {state[0], fixed[0]})}));
@@ -355,7 +357,7 @@ class Recurrent {
     return functions_[static_cast<std::size_t>(direction) * layer_.activations.size() + k](x);
   }
 
-  // Gates in the order update, reset, hidden.
+  // The gates are in the order update, reset, hidden.
   std::vector<Term> gru(std::int64_t d, const std::vector<Term>& state, const Term& gates,
                         const std::vector<Term>& fixed, bool bias_of_r) const {
     const Term& h = state[0];

@@ -1,4 +1,4 @@
-// Reductions along axes.
+// Imports reductions along axes.
 #include "onnx/call.h"
 
 namespace rml::onnx {
@@ -7,11 +7,11 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-// The axes are an attribute or, from a version on that differs by operator, an input.
+// The first version in which the axes are an input instead of an attribute.
 int input_since(std::string_view op) { return op == "ReduceSum" ? 13 : 18; }
 
 struct Axes {
-  bool none = false;  // no axis at all: the operand as it is
+  bool none = false;  // reduces no axis, so the result is the operand
   Arguments arguments;
 };
 
@@ -40,7 +40,7 @@ Term itself(const Term& x) { return x; }
 std::vector<Term> sum(Call& c) { return reduce(c, "sum", itself, itself); }
 std::vector<Term> product(Call& c) { return reduce(c, "prod", itself, itself); }
 
-// Integers are averaged as in NumPy's f64, then cut.
+// Integers are averaged in f64, as in NumPy, and then truncated.
 std::vector<Term> mean(Call& c) {
   const DType dtype = c.in(0).dtype;
   if (is_float(dtype)) return reduce(c, "mean", itself, itself);
@@ -65,7 +65,7 @@ std::vector<Term> square_sum(Call& c) {
   return reduce(c, "sum", [&](const Term& x) { return squared(c, x); }, itself);
 }
 
-// Of integers in f64, as roots and logarithms need floats.
+// Integers are reduced in f64, because roots and logarithms need floats.
 template <class Before, class After>
 std::vector<Term> in_floats(const Call& c, std::string_view op, Before before, After after) {
   const DType dtype = c.in(0).dtype;

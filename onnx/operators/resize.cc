@@ -1,4 +1,4 @@
-// Resize, an axis after the other, and what it was called before.
+// Imports Resize and its predecessor Upsample, one axis after the other.
 #include <algorithm>
 #include <cmath>
 
@@ -45,7 +45,7 @@ std::int64_t scaled(std::int64_t extent, double scale) {
   return static_cast<std::int64_t>(size);
 }
 
-// Of each axis that is resized.
+// Returns the target of each resized axis.
 std::vector<Target> targets(const Call& c, const Integers& axes) {
   const Term& x = c.in(0);
   const std::size_t scales_at = c.version < 11 ? 1 : 2;

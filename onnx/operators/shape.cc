@@ -1,4 +1,4 @@
-// Shapes, layouts and constants: where elements are, not what they are.
+// Imports operators that move elements without computing: shapes, layouts and constants.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@ Term reshaped(const Call& c, const Term& x, const Shape& shape) {
   return x.shape == shape ? x : c.apply("reshape", {x}, {{"shape", Integers(shape)}});
 }
 
-// 0 stands for the extent that the operand has there (unless allowzero), -1 for what is left.
+// 0 means the operand's extent of that axis (unless allowzero); -1 means the remaining extent.
 std::vector<Term> reshape(Call& c) {
   const Term& x = c.in(0);
   Integers shape = c.version < 5 ? c.integers("shape") : c.known_integers(1, "the shape");
@@ -132,7 +132,7 @@ std::vector<Term> split(Call& c) {
   return parts;
 }
 
-// Bounds beyond the axis are its ends; a step of 0 is refused.
+// Bounds beyond the axis are clamped to its ends. A step of 0 is refused.
 std::vector<Term> slice(Call& c) {
   const Term& x = c.in(0);
   const bool attributes = c.version < 10;
@@ -163,7 +163,7 @@ std::vector<Term> slice(Call& c) {
       steps[axis] = 1;
     }
     whole = whole && starts[axis] == 0 && stops[axis] == n && steps[axis] == 1;
-    if (steps[axis] < 0 && stops[axis] < 0) stops[axis] = -n - 1;  // the first element too
+    if (steps[axis] < 0 && stops[axis] < 0) stops[axis] = -n - 1;  // includes the first element
   }
   if (whole) return {x};
   if (std::ranges::all_of(steps, [](std::int64_t s) { return s == 1; }))
@@ -194,7 +194,7 @@ std::vector<Term> tile(Call& c) {
   return {c.apply("tile", {x}, {{"reps", times}})};
 }
 
-// Known whatever x is: the part of its shape that start and end ask for.
+// The result is known for every x: the part of its shape from `start` to `end`.
 std::vector<Term> shape_of(Call& c) {
   const Shape& shape = c.in(0).shape;
   const auto n = static_cast<std::int64_t>(shape.size());
@@ -271,7 +271,7 @@ std::vector<Term> eye_like(Call& c) {
   return {dtype == DType::boolean ? c.apply("cast", {eye}, {{"dtype", dtype}}) : eye};
 }
 
-constexpr std::int64_t largest_block = 1 << 16;  // whose square is a number too
+constexpr std::int64_t largest_block = 1 << 16;  // its square still fits
 
 std::vector<Term> depth_to_space(Call& c) {
   const Term& x = c.in(0);
@@ -300,7 +300,7 @@ std::vector<Term> space_to_depth(Call& c) {
   return {reshaped(c, moved, {x.shape[0], x.shape[1] * n * n, h, w})};
 }
 
-// The part of a matrix above or below a diagonal, the rest 0.
+// Keeps a matrix above or below a diagonal and sets the rest to 0.
 std::vector<Term> triangle(Call& c) {
   const Term x = c.in(0);
   if (x.rank() < 2) throw ModelError{"", "it takes matrices, not " + to_string(x.shape)};
@@ -335,7 +335,7 @@ std::vector<Term> pad(Call& c) {
     before[static_cast<std::size_t>(axes[k])] = pads[k];
     after[static_cast<std::size_t>(axes[k])] = pads[k + axes.size()];
   }
-  // Negative pads cut.
+  // Negative pads crop.
   Term y = x;
   Integers starts(x.shape.size(), 0), stops(x.shape.begin(), x.shape.end());
   for (std::size_t k = 0; k < x.shape.size(); ++k) {

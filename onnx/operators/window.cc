@@ -1,4 +1,5 @@
-// Convolutions and pooling. Layout and the order of pads are those of the language's operators.
+// Imports convolutions and pooling. Layout and order of pads are those of the language's
+// operators.
 #include <algorithm>
 #include <numeric>
 
@@ -14,9 +15,9 @@ bool all(const Integers& v, std::int64_t n) {
   return std::ranges::all_of(v, [&](std::int64_t e) { return e == n; });
 }
 
-// What windows have in common. Attributes that are as when left out are left out.
+// The common attributes of windows. `arguments` omits those that equal their defaults.
 struct Window {
-  std::int64_t axes = 0;  // spatial ones
+  std::int64_t axes = 0;  // number of spatial axes
   Integers strides, dilations, pads;
   std::int64_t same = 0;
 };
@@ -74,8 +75,8 @@ std::vector<Term> convolve(Call& c) {
   return {with_bias(c, c.apply("conv", {c.in(0), c.in(1)}, list))};
 }
 
-// The result without padding, of which pads are cut off; what output_padding or output_shape ask for
-// beyond it is 0.
+// Computes the result without padding and then crops it by the pads. If output_padding or
+// output_shape demands more elements, they are 0.
 std::vector<Term> convolve_transposed(Call& c) {
   check_kernel(c);
   Window w = window(c);
@@ -123,7 +124,8 @@ Arguments pool_arguments(const Call& c, const Window& w) {
   return list;
 }
 
-// Of elements of x counted row by row, their places when the spatial axes are counted column by column.
+// Converts indices that count the spatial axes row by row into indices that count them column by
+// column.
 Term by_columns(const Call& c, const Term& rows) {
   const Shape& x = c.in(0).shape;
   const auto number = [&](std::int64_t n) { return c.b.integers({n}); };
@@ -158,7 +160,8 @@ std::vector<Term> average_pool(Call& c) {
   return {c.apply("average_pool", {c.in(0)}, list)};
 }
 
-// The sum of a window is its mean with padding times its elements; ceil_mode would count fewer at the end.
+// The sum over a window is its mean with padding times its elements. With ceil_mode the last
+// windows would count fewer elements.
 std::vector<Term> norm_pool(Call& c) {
   const Term x = c.in(0);
   if (c.integer("ceil_mode", 0) != 0) throw ModelError{"", "ceil_mode is not supported"};
