@@ -1,5 +1,5 @@
-// See address.h. Each parameter is a row of a table that says where it has a meaning; elsewhere it is
-// refused, as it would be without effect.
+// A table lists for each parameter the addresses at which it has an effect; elsewhere it is
+// refused.
 #include "runtime/stream_io/live/address.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Parser {
   Number number(std::string_view name, const std::string& value, Number least, Number most) const {
     Number result{};
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-    // Not a NaN either.
+    // The comparison is false for NaN, so NaN is refused as well.
     if (error != std::errc() || end != value.data() + value.size() || !(result >= least && result <= most)) {
       fail("'" + std::string(name) + "=" + value + "' is not a number from " + std::to_string(std::llround(least)) +
            " to " + std::to_string(std::llround(most)));
@@ -93,7 +93,7 @@ std::string Parser::decoded(std::string_view part) const {
   return result;
 }
 
-// HOST:PORT, [IPV6]:PORT.
+// HOST:PORT or [IPV6]:PORT.
 void Parser::parse_host(std::string_view place) {
   const bool bracketed = !place.empty() && place.front() == '[';
   const std::size_t host_end = bracketed ? place.find(']') : std::min(place.find(':'), place.size());

@@ -1,8 +1,8 @@
-// Bytes from and to peers: what stands under a ByteSource or ByteSink that is no file.
+// The interfaces of streams of bytes from and to peers, on which ByteSource and ByteSink rely.
 //
-// Waits look at the signal flag five times a second. A wait for input ends with Interrupted; a wait for
-// a peer to take rows that are complete goes on for the time that the address allows (linger), then
-// is a failure that says what was not delivered.
+// Waits check for a signal five times a second. A signal ends a wait for input with Interrupted.
+// A wait for a peer to take complete rows continues for the time that the address allows
+// (linger); after that, it is a failure that says what was not delivered.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace rml::rt {
 class ByteInput {
  public:
   virtual ~ByteInput() = default;
-  // At least one byte, in whole lines as long as there is room; 0 at the end. before_waiting is called once
-  // before a wait.
+  // Reads at least one byte, in whole lines if there is room for them; 0 at the end.
+  // before_waiting is called once before a wait.
   virtual std::size_t read(char* to, std::size_t room, const std::function<void()>& before_waiting) = 0;
 };
 
@@ -26,14 +26,14 @@ class ByteOutput {
  public:
   virtual ~ByteOutput() = default;
   virtual void write(std::string_view bytes) = 0;
-  // Whether what is written from here on may be lost, until it is said that it may not.
+  // early: bytes written from now on may be lost, until the call with false.
   virtual void set_early(bool) {}
-  // What was written is with the peer as far as the protocol can say.
+  // Returns when the peer has the written bytes, as far as the protocol can tell.
   virtual void flush() = 0;
   virtual void close() = 0;
 };
 
-// What went wrong with a peer. Who knows the cycle can put it in: name, cycle, text.
+// An error of a peer. A caller that knows the cycle can insert it: name, cycle, text.
 class LostPeer : public Failure {
  public:
   LostPeer(std::string name, std::string text) : Failure(name + ": " + text), name_(name), text_(text) {}

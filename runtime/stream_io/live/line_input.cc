@@ -1,8 +1,9 @@
-// See lines.h. What has come is held until its line is complete, so that a half line can be told from a
-// whole one before anybody has looked at it.
+// Bytes are held until their line is complete, so that an incomplete line is noticed before it is
+// used.
 //
-// A signal ends the input, but not before what has arrived is read: no new peer is accepted, of those who were, who has
-// ended is read to its end, and the others as far as they have sent at the moment.
+// A signal ends the input, but rows that have arrived are still read. No new peer is accepted. Of
+// the accepted peers, one that has closed its connection is read to the end, and the others as
+// far as they have sent without a pause, for a limited time.
 #include <poll.h>
 #include <unistd.h>
 
@@ -23,11 +24,11 @@
 namespace rml::rt {
 namespace {
 
-// After a signal: for how long a peer that goes on sending is listened to.
+// After a signal, a peer that keeps sending is read for this many seconds.
 constexpr double drain_seconds = 1;
 
-// Whether a row may have the header's text, as of ports `t` and `nan`: each field is a value, or says that there is
-// none.
+// True if the text of the header could also be a row, as it could with ports `t` and `nan`: each
+// field is a value or a word for a missing value.
 bool may_be_row(std::string_view header) {
   std::string scratch;
   for (std::size_t begin = 0, end = 0; begin <= header.size(); begin = end + 1) {
@@ -86,7 +87,7 @@ class LineInput final : public ByteInput {
     } else {
       check_interrupt();
       before();
-      // Of a writer that came and went before the pipe was opened the system tells only who reads.
+      // If a writer has come and left before the pipe was opened, only a read reports it.
       if (address_.kind == Address::Kind::fifo && heard_) fetch();
     }
   }
@@ -147,8 +148,9 @@ class LineInput final : public ByteInput {
     if (end_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), std::max(most, buffer_.size() + 1)));
   }
 
-  // What has come begins with a line, for all before it is handed over. The first connection's header is a line as the
-  // others; later ones must have the same.
+  // The new bytes begin with a line, because all earlier lines were handed over. The header of
+  // the first connection is passed on like other lines; later connections must have the same
+  // header, which is removed.
   void take_header() {
     if (!headed_) return;
     const std::string_view line = line_at(begin_);
@@ -169,8 +171,8 @@ class LineInput final : public ByteInput {
     drop_headers(begin_);
   }
 
-  // A pipe tells that its writer has gone only if the next one has not come by then; so the next one is known by its
-  // header as well.
+  // A pipe does not report that a writer has closed it if the next writer has already opened it,
+  // so a header also marks the start of the next writer.
   void drop_headers(std::size_t begin) {
     if (!tells_writers_) return;
     std::size_t kept = begin;
@@ -188,7 +190,7 @@ class LineInput final : public ByteInput {
     whole_ = kept;
   }
 
-  // Without its '\n'.
+  // The line without its '\n'.
   std::string_view line_at(std::size_t begin) const {
     const std::string_view rest(buffer_.data() + begin, whole_ - begin);
     return rest.substr(0, rest.find('\n'));
@@ -202,7 +204,7 @@ class LineInput final : public ByteInput {
   void gone(int error) {
     const bool half = end_ > whole_;
     end_ = whole_;
-    // Somebody who was let in before this one was served comes next, as with `reconnect`.
+    // A peer that was accepted before this one was served comes next, as with `reconnect`.
     if (address_.reconnect || draining_ || (error == 0 && !half && peers_->any_waiting())) {
       left_ = true;
       return;
@@ -217,16 +219,17 @@ class LineInput final : public ByteInput {
   const bool headed_;
   std::unique_ptr<Peers> peers_;
   Descriptor connection_;
-  bool left_ = false;   // the connection's peer
-  bool heard_ = false;  // something from it; who says nothing and goes is not asked again at once
+  bool left_ = false;   // the peer has closed the connection
+  bool heard_ = false;  // the peer has sent something; otherwise the next attempt is delayed
   BackOff back_off_;
   bool ended_ = false;
-  std::optional<Time::time_point> draining_;  // since when
+  std::optional<Time::time_point> draining_;  // time of the signal
   std::string header_;
   bool header_due_ = false;
-  bool tells_writers_ = false;  // wherever the header stands, a writer begins
+  bool tells_writers_ = false;  // a line that equals the header starts a new writer
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, whole_ = 0, end_ = 0;  // handed over … in whole lines … that has come
+  // ends of the bytes handed over, of the whole lines, and of the bytes received
+  std::size_t begin_ = 0, whole_ = 0, end_ = 0;
 };
 
 }  // namespace

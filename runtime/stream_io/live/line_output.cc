@@ -1,7 +1,8 @@
-// See lines.h. What was handed to the system counts as sent; only the row that is under way is kept, to
-// send it again to the next peer. At the end the last peer must have taken everything. Over TCP the peer's system takes
-// it before the peer does, and may throw it away with a peer that never comes to it: so the end is announced, and the
-// peer's own end awaited, which tells the one from the other.
+// Bytes that were handed to the system count as sent. Only the beginning of the current row is
+// kept, to send it again to the next peer. At the end, the last peer must have taken everything.
+// Over TCP the peer's system takes bytes before the peer does, and discards them if the peer
+// closes its socket without reading them. Therefore the output closes its side and waits for the
+// peer to close, which distinguishes the two cases.
 #include <linux/sockios.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -67,13 +68,13 @@ class LineOutput final : public ByteOutput {
     try {
       if (address_.kind != Address::Kind::fifo) finish_socket();
     } catch (const LostPeer&) {
-      if (!early_) throw;  // what it has not taken may be the row that may be lost
+      if (!early_) throw;  // the bytes not taken may be the row that may be lost
     }
     connection_.reset();
   }
 
  private:
-  // The next peer, who gets the header and the row that is under way before anything else.
+  // Connects to the next peer, which first gets the header and the beginning of the current row.
   void meet() {
     try {
       peers_->next(connection_, [this] { check(""); });
@@ -96,7 +97,7 @@ class LineOutput final : public ByteOutput {
     }
   }
 
-  // No peer is waited for.
+  // Keeps the bytes for later, without waiting for a peer.
   void hold() {
     held_ = waiting_;
     waiting_ = {};
@@ -118,7 +119,7 @@ class LineOutput final : public ByteOutput {
     }
   }
 
-  // After a signal a peer that takes its time has until the end of the grace; one that is not there has none.
+  // After a signal, a slow peer has the time of `linger`; a missing peer is not waited for.
   void check(const std::string& also) {
     if (interrupt_signal() == 0) return;
     if (connection_ && !grace_.over()) return;
@@ -129,7 +130,7 @@ class LineOutput final : public ByteOutput {
     throw LostPeer(address_.name, why + also);
   }
 
-  // Whether no row waits.
+  // True if only a header is pending, and no row.
   bool only_header() const { return headed_ && !header_whole_ && waiting_.find('\n') + 1 >= waiting_.size(); }
 
   std::string handed_over() const {
@@ -137,7 +138,8 @@ class LineOutput final : public ByteOutput {
            " handed over, what follows was not";
   }
 
-  // The peer's system has taken over everything, or says that it will not.
+  // Returns when the peer's system has taken everything. Throws if it reports an error or takes
+  // nothing for too long.
   void finish_socket() {
     Time::time_point progress = Time::now();
     int before = -1;
@@ -164,7 +166,7 @@ class LineOutput final : public ByteOutput {
     if (address_.kind == Address::Kind::tcp || address_.kind == Address::Kind::tcp_listen) await_end();
   }
 
-  // Who stays without reading or says nothing is believed after a while.
+  // If the peer neither reads nor closes within the time, the bytes are assumed to have arrived.
   void await_end() {
     const Time::time_point begin = Time::now();
     while (seconds_since(begin) < address_.linger && !grace_.over()) {
@@ -183,16 +185,16 @@ class LineOutput final : public ByteOutput {
   const bool headed_;
   std::unique_ptr<Peers> peers_;
   Descriptor connection_;
-  bool met_ = false;    // somebody, once
-  bool early_ = false;  // what is written may be lost
-  std::string held_;    // … and waits
+  bool met_ = false;    // some peer was connected
+  bool early_ = false;  // written bytes may be lost
+  std::string held_;    // bytes of an early row that wait for a peer
   Grace grace_;
-  std::string_view waiting_;  // not handed over yet
-  std::string repeated_;      // for a peer that takes over
-  std::string_view again_;    // … what it has not got yet
+  std::string_view waiting_;  // bytes not handed over yet
+  std::string repeated_;      // the bytes that a new peer gets first
+  std::string_view again_;    // the part of repeated_ that is not handed over yet
   std::string header_;
   bool header_whole_ = false;
-  std::string row_;  // the beginning of the row under way
+  std::string row_;  // beginning of the current row
   std::int64_t rows_ = 0;
 };
 

@@ -1,8 +1,8 @@
-// Rows as lines through a socket or a named pipe.
+// Streams of rows as lines through a socket or a named pipe.
 //
-// Every connection is a stream of its own: where the format has a header (CSV) it begins with it, and it
-// ends with a whole line. From a peer that goes in the middle of a row that row does not exist; to
-// a peer that takes over, the row that was under way is sent again from its beginning.
+// Every connection is a stream of its own: it begins with a header if the format has one (CSV),
+// and ends with a whole line. If a sender disconnects within a row, that row is dropped. If a
+// receiver disconnects within a row, the next receiver gets that row from its beginning.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@
 
 namespace rml::rt {
 
-// Connects at once where the address is that of somebody who listens; else with the first byte.
+// Connects immediately, unless the address listens; then it accepts a peer when the first byte is
+// read.
 std::unique_ptr<ByteInput> read_lines(const Address& address, bool headed);
 std::unique_ptr<ByteOutput> write_lines(const Address& address, bool headed);
 

@@ -1,4 +1,4 @@
-// See peer_streams.h.
+// Chooses between lines and messages by the kind of the address.
 #include "runtime/stream_io/live/peer_streams.h"
 
 #include <utility>
@@ -65,7 +65,8 @@ void refuse_clash(const Address& one, const Address& other) {
     }
     return;
   }
-  // Over TCP and Unix sockets every connection is a peer of its own; other places serve once.
+  // Over TCP and Unix sockets every connection has its own peer; any other address can be used
+  // only once.
   const bool connects = one.kind == Kind::tcp || one.kind == Kind::local;
   if (one.kind == other.kind && same_place && !connects) fail("it can be given once only");
 }

@@ -1,4 +1,4 @@
-// What endpoints need to know of peers.
+// Opens streams of peers for endpoints.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace rml::rt {
 
-// csv: rows are lines of CSV, else JSON lines.
+// csv: rows are lines of CSV, otherwise JSON lines.
 std::unique_ptr<ByteInput> peer_input(const Address& address, bool csv);
 std::unique_ptr<ByteOutput> peer_output(const Address& address, bool csv);
 
-// What goes wrong with the peer is told with the cycle whose row was wanted.
+// Adds the cycle of the requested row to errors of the peer.
 std::unique_ptr<RowSource> with_cycles(std::unique_ptr<RowSource> source);
 
-// Throws Failure with status 2 for two peers of a run that would be in each other's way.
+// Throws Failure with status 2 if two peers of one run conflict.
 void refuse_clash(const Address& one, const Address& other);
 
 }  // namespace rml::rt

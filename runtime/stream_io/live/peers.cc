@@ -1,6 +1,6 @@
-// See peers.h. An attempt either gives a descriptor or says why not; attempts are repeated with growing
-// pauses until the time is over. What will not get better by itself (an unknown host, a path that is
-// too long, no permission) fails at once.
+// An attempt yields a descriptor, or a reason for its failure. Attempts are repeated with growing
+// pauses until the time is over. Errors that a further attempt cannot fix (unknown host, path too
+// long, no permission) fail immediately.
 #include "runtime/stream_io/live/peers.h"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ void Descriptor::reset() {
 
 namespace {
 
-constexpr int handshake_ms = 50;  // what is left of one on a network of machines near each other
+constexpr int handshake_ms = 50;  // time for the rest of a handshake in a local network
 
 using Kind = Address::Kind;
 
@@ -54,13 +54,13 @@ struct SocketAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-// Nothing if the name service has no answer at the moment.
+// Empty if the name service does not answer at the moment.
 std::vector<SocketAddress> resolve(const Address& address) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  // Who does not say to whom it listens listens to this machine.
+  // Without HOST, the address listens to this machine only.
   const char* host = address.host.empty() ? "127.0.0.1" : address.host.c_str();
   const int error = getaddrinfo(host, address.port.c_str(), &hints, &found);
   if (error == EAI_AGAIN) return {};
@@ -92,7 +92,8 @@ Descriptor new_socket(const SocketAddress& address) {
   return Descriptor(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
-// Rows leave at once, and a machine that is gone is noticed within two minutes though nothing is sent.
+// Sends rows without delay, and detects a dead machine within two minutes even if nothing is
+// sent.
 void adjust(const Descriptor& socket, Kind kind) {
   if (kind != Kind::tcp && kind != Kind::tcp_listen) return;
   const auto set = [&](int level, int option, int value) {
@@ -128,7 +129,7 @@ class Attempts : public Peers {
   }
 
  protected:
-  // Before the first attempt: what the last peer used can go.
+  // Called before the first attempt; closes the connection of the last peer.
   virtual void prepare(Descriptor& connection) { connection.reset(); }
   virtual bool attempt(Descriptor& connection, const Check& check) = 0;
   virtual void pause(BackOff& back_off, const Check& check) { back_off.pause(check); }
@@ -180,7 +181,8 @@ class Connecting final : public Attempts {
   }
 };
 
-// Others do not look for a socket in this folder, or make one, while this lives. Waits for a second at most.
+// While it exists, no other program checks for a socket in this folder, or creates one. Waits at
+// most a second for the lock.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& path) {
@@ -202,8 +204,9 @@ class Listening final : public Attempts {
   }
   ~Listening() override { close(); }
 
-  // New peers are refused first, then those before them are let in, and only then the socket goes: a system that has
-  // told a peer that it is connected would break the connection with it, and what the peer has sent would be lost.
+  // Refuses new peers, then accepts all earlier ones, and only then closes the socket. Closing it
+  // first would break connections that the system has already confirmed to peers, and lose the
+  // bytes that these have sent.
   void stop() override {
     if (!listener_) return;
     refuse_others();
@@ -226,7 +229,7 @@ class Listening final : public Attempts {
     if (!listener_ && waiting_.empty()) listen();
   }
 
-  void pause(BackOff&, const Check&) override {}  // attempt has waited
+  void pause(BackOff&, const Check&) override {}  // attempt has already waited
 
   bool attempt(Descriptor& connection, const Check&) override {
     if (take_waiting(connection)) return true;
@@ -247,8 +250,9 @@ class Listening final : public Attempts {
     return peer;
   }
 
-  // Over TCP those who begin a handshake are not looked at any more; closing the socket refuses them. Who is in the
-  // midst of one may have been told already that it is connected, and is let in.
+  // Over TCP, a filter ignores the first packet of new handshakes, and closing the socket will
+  // refuse them. A peer in the middle of a handshake may already see the connection as open, so
+  // it is accepted.
   void refuse_others() {
     if (address_.kind == Kind::local_listen) {
       ::shutdown(listener_.get(), SHUT_RD);
@@ -281,8 +285,8 @@ class Listening final : public Attempts {
     listener_ = std::move(socket);
   }
 
-  // What a program that was killed left behind: a socket without an owner. Asked for by one of another type, so that
-  // a process that listens there is not taken for a place with a peer.
+  // Removes the socket file of a program that was killed. The probe is a socket of another type,
+  // so that a process that listens there does not see a new peer.
   void remove_stale(const SocketAddress& one) const {
     struct stat status{};
     if (::lstat(address_.path.c_str(), &status) != 0) return;
@@ -298,7 +302,7 @@ class Listening final : public Attempts {
   void close() {
     listener_.reset();
     struct stat status{};
-    // The file may be another's by now.
+    // The file may belong to another program by now.
     const bool ours = made_file_ && ::lstat(address_.path.c_str(), &status) == 0 && status.st_dev == file_.st_dev &&
                       status.st_ino == file_.st_ino;
     if (ours) ::unlink(address_.path.c_str());
@@ -317,7 +321,8 @@ class Pipe final : public Attempts {
   Pipe(const Address& address, Direction direction) : Attempts(address), direction_(direction) {}
 
  private:
-  // A reader keeps the old end until it has the new one: what another writer puts in meanwhile stays there.
+  // A reader keeps the old descriptor until it has the new one, so that bytes that another writer
+  // writes meanwhile are not lost.
   void prepare(Descriptor& connection) override {
     if (direction_ == Direction::out) connection.reset();
   }

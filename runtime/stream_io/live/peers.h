@@ -1,8 +1,9 @@
-// Where peers are met: sockets that connect, sockets that listen, named pipes.
+// Connects to peers: by sockets that connect, sockets that listen, and named pipes.
 //
-// One peer at a time. Inputs that go on with the next peer listen all the while: others wait their turn. Where one is
-// enough, the address does not listen while it is served, so the system refuses others. A peer that was accepted before
-// that, which its system took for an answer, is served in turn: no peer's rows are thrown away.
+// One peer is served at a time. An input with `reconnect` listens all the time, so that further
+// peers wait in a queue. Without it, the address stops listening when a peer is accepted, and the
+// system refuses others. A peer whose connection the system had already accepted by then is
+// served afterwards, so that no rows are lost.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace rml::rt {
 
-// A file descriptor that closes itself.
+// Owns a file descriptor and closes it.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -33,18 +34,18 @@ class Descriptor {
 class Peers {
  public:
   virtual ~Peers() = default;
-  // The next one, not blocking, instead of the one that `connection` was. Throws LostPeer if there is
-  // none for the time that the address allows.
+  // Closes `connection` and sets it to that of the next peer, in non-blocking mode. Throws
+  // LostPeer if no peer comes within the time that the address allows.
   virtual void next(Descriptor& connection, const Check& check) = 0;
-  // No new peer is accepted.
+  // Stops accepting new peers.
   virtual void stop() {}
-  // Those who were let in and not served yet.
+  // True if there are accepted peers that were not served yet.
   virtual bool any_waiting() const { return false; }
-  // The next one of them, if there is one.
+  // Takes the next accepted peer; false if there is none.
   virtual bool take_waiting(Descriptor&) { return false; }
 };
 
-// Listens at once where the address listens.
+// Listens immediately if the address listens.
 std::unique_ptr<Peers> peers_at(const Address& address, Direction direction);
 
 }  // namespace rml::rt

@@ -1,4 +1,4 @@
-// See waiting.h.
+// Waits use poll in short intervals.
 #include "runtime/stream_io/live/waiting.h"
 
 #include <poll.h>

@@ -1,4 +1,4 @@
-// Waits that signals and deadlines end.
+// Waits that end at a signal or a deadline.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,8 @@ inline double seconds_since(Time::time_point begin) {
   return std::chrono::duration<double>(Time::now() - begin).count();
 }
 
-// Whether the descriptor is ready for `events` (or has an error) within so many milliseconds.
+// True if the descriptor becomes ready for `events`, or has an error, within this many
+// milliseconds.
 bool ready(int fd, short events, int milliseconds);
 
 // Called at every tick of a wait; throws to end it.
@@ -24,11 +25,11 @@ using Check = std::function<void()>;
 // Throws Interrupted after a signal.
 void check_interrupt();
 
-// How long to wait for a peer once a signal has come.
+// Limits the time to wait for a peer after a signal.
 class Grace {
  public:
   explicit Grace(double seconds) : seconds_(seconds) {}
-  // Whether a signal has come and the time is over.
+  // True if a signal has come and the time is over.
   bool over();
 
  private:

@@ -1,6 +1,7 @@
-// See client.h. Streams use MQTT 3.1.1, where a session outlives a connection without further agreement, and outputs
-// MQTT 5 if the user asks for it: the broker then says of each message whether it refuses the message. It is not the
-// default, because libmosquitto 2.0.11 ends the process at a property of MQTT 5 that it does not know.
+// Streams use MQTT 3.1.1, in which a session outlives a connection without further agreement.
+// Outputs use MQTT 5 if the user asks for it: the broker then reports for each message whether it
+// refuses it. It is not the default, because libmosquitto 2.0.11 ends the process at a property
+// of MQTT 5 that it does not know.
 #include "runtime/stream_io/live/mqtt/client.h"
 
 #include <mqtt_protocol.h>
@@ -31,7 +32,7 @@ constexpr const char* system_certificates = "/etc/ssl/certs";
 
 const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
-// Whether somebody takes a connection there within a second.
+// True if a server accepts a connection at the address within a second.
 bool answers(const addrinfo& a) {
   constexpr int a_second = 1000;
   const int socket = ::socket(a.ai_family, a.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a.ai_protocol);
@@ -45,8 +46,9 @@ bool answers(const addrinfo& a) {
   return error == 0;
 }
 
-// Of a name with addresses of both families, as `localhost` mostly is: the first one that answers is of IPv4. The
-// library tries the first one alone, and a broker may listen at another.
+// For a name with addresses of both families, such as `localhost`: true if the first address that
+// answers is one of IPv4. The library only tries the first address, but a broker may listen at
+// another.
 bool answers_by_ipv4(const std::string& host, const std::string& port) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
@@ -95,7 +97,7 @@ struct MqttClient::Callbacks {
   static void log(mosquitto*, void* object, int level, const char* text) {
     if (level == MOSQ_LOG_ERR) static_cast<MqttClient*>(object)->log_ = text;
   }
-  // A service has no user to ask for a password.
+  // Refuses keys with a password, because a service has no user who could enter it.
   static int key_password(char*, int, int, void*) { return 0; }
 };
 
@@ -164,7 +166,7 @@ void MqttClient::set_tls() {
     }
   }
   const bool own = !address_.cafile.empty() || !address_.capath.empty();
-  // The library's own option for these wants a file or folder besides.
+  // The library's own option for system certificates also requires a file or folder.
   const char* capath = own ? or_null(address_.capath) : system_certificates;
   must(api_.mosquitto_tls_set(library_, or_null(address_.cafile), capath, or_null(address_.cert), or_null(address_.key),
                               Callbacks::key_password),
@@ -190,7 +192,8 @@ void MqttClient::wait_for(const bool& flag, Time::time_point begin, double patie
     check();
     if (!flag && !broken_ && seconds_since(begin) >= patience) {
       broken_ = true;
-      // An attempt that had only a moment says less than the one before it.
+      // An attempt with little time left says less than an earlier one, so its text does not
+      // replace an earlier one.
       if (problem_.empty() || patience >= 1) problem_ = "the broker does not answer";
     }
   }
@@ -225,7 +228,7 @@ bool MqttClient::attempt(double patience, const Check& check) {
     }
     return false;
   }
-  // A machine that is gone is noticed though nothing is sent.
+  // Keep-alive packets detect a dead machine even if nothing is sent.
   const int socket = api_.mosquitto_socket(library_);
   const std::pair<std::pair<int, int>, int> settings[] = {{{SOL_SOCKET, SO_KEEPALIVE}, 1},
                                                           {{IPPROTO_TCP, TCP_KEEPIDLE}, 60},
@@ -252,7 +255,8 @@ void MqttClient::connect(const Check& check) {
   const Time::time_point begin = Time::now();
   const double patience = address_.retry.value_or(30.0);
   BackOff back_off;
-  // A broker that accepts and says nothing takes the time that is left, which for a single attempt is ten seconds.
+  // A broker that accepts the connection and does not answer may use the remaining time; for a
+  // single attempt this is ten seconds.
   const auto left = [&] {
     if (patience == 0) return only_attempt;
     return std::clamp(patience - seconds_since(begin), 0.0, longest_attempt);
@@ -275,7 +279,7 @@ bool MqttClient::publish(std::string_view payload, int& number) {
                           error == MOSQ_ERR_TLS || error == MOSQ_ERR_CONN_REFUSED;
   if (!connection) must(error, "cannot publish");
   lose(error);
-  // With an acknowledgement to come the library keeps it and sends it again.
+  // For messages with an acknowledgement, the library stores the message and sends it again.
   return address_.qos > 0;
 }
 

@@ -1,7 +1,8 @@
-// A connection to a broker: libmosquitto, driven by the waiting thread.
+// A connection to a broker, by libmosquitto.
 //
-// There is no thread: what the library has to do, it does in connect and turn. While no thread turns, nothing
-// is read from the broker, so it holds back what comes too fast.
+// There is no thread of its own: the library only works during connect and turn. While no thread
+// calls turn, nothing is read from the broker, so the broker must hold back messages that come
+// too fast.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,8 @@ namespace rml::rt {
 
 struct Libmosquitto;
 
-// Messages under way at a time. Brokers that expect no more by default may drop what is beyond.
+// Limit for unacknowledged messages. A broker with default settings may drop messages beyond
+// that.
 constexpr int mqtt_window = 20;
 
 class MqttClient {
@@ -28,26 +30,30 @@ class MqttClient {
   MqttClient& operator=(const MqttClient&) = delete;
 
   std::function<void(std::string_view)> on_message;
-  // The broker has it (with quality of service 0: the system has it), or why it refuses it.
+  // Called when the broker has the message (with quality of service 0: when the system has it),
+  // or with the reason if the broker refuses it.
   std::function<void(int message, const char* refusal)> on_published;
 
   bool connected() const { return connected_; }
-  // Until it is connected, and subscribed where it is an input. Throws LostPeer when the time of the address
-  // is over, and at once for what will not get better by itself.
+  // Returns when it is connected and, for an input, subscribed. Throws LostPeer when the time of
+  // the address is over, and immediately for errors that a further attempt cannot fix.
   void connect(const Check& check);
-  // Reads and writes what there is; waits so long if there is nothing. The connection may be lost by it.
+  // Reads and writes what is possible; if nothing is, waits up to this time. May lose the
+  // connection.
   void turn(int milliseconds);
-  // False if it was not accepted and has to be given again. The number is what on_published will say.
+  // Returns false if the message was not accepted and must be published again. number: passed to
+  // on_published later.
   bool publish(std::string_view payload, int& number);
   void disconnect();
-  // Nothing new is asked for; what the broker has sent before still comes. A session keeps the rest for the next time.
+  // Unsubscribes; messages that the broker has already sent still arrive. With a session, the
+  // broker keeps the remaining ones.
   void stop();
 
  private:
   struct Callbacks;
   void set_password();
   void set_tls();
-  // Whether it is connected; else the reason is in problem_.
+  // True if it is connected; otherwise the reason is in problem_.
   bool attempt(double patience, const Check& check);
   void wait_for(const bool& flag, Time::time_point begin, double patience, const Check& check);
   void lose(int error);
@@ -59,16 +65,16 @@ class MqttClient {
   const Direction direction_;
   const int version_;
   mosquitto* library_ = nullptr;
-  bool begun_ = false;      // the library knows host and port,
-  bool ipv4_ = false;       // and that of the host only addresses of IPv4 are meant
-  bool connected_ = false;  // … and the broker has agreed
+  bool begun_ = false;      // the library has host and port
+  bool ipv4_ = false;       // the host is resolved to addresses of IPv4 only
+  bool connected_ = false;  // the broker has accepted the connection
   bool answered_ = false;
-  int refusal_ = 0;  // of the connection
+  int refusal_ = 0;  // code of a refused connection
   bool subscribed_ = false;
-  int granted_ = 0;      // quality of service, or a refusal
-  bool broken_ = false;  // since the attempt began
+  int granted_ = 0;      // granted quality of service, or a refusal
+  bool broken_ = false;  // the connection was lost since the attempt began
   std::string problem_;
-  std::string log_;  // the library's last complaint
+  std::string log_;  // last error message of the library
 };
 
 }  // namespace rml::rt

@@ -1,4 +1,4 @@
-// See libmosquitto.h. The library stays loaded until the process ends: its state is the process's.
+// The library stays loaded until the process ends, because its state belongs to the process.
 #include "runtime/stream_io/live/mqtt/libmosquitto.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ std::string unusable(const std::string& reason) {
 }
 
 Libmosquitto load(const std::string& stream) {
-  // Local: programs that have functions of the same names keep theirs.
+  // RTLD_LOCAL: functions of the program with the same names are not replaced.
   void* const library = dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const reason = dlerror();

@@ -1,7 +1,8 @@
-// libmosquitto, loaded when the first stream wants a broker: who has none needs no such library.
+// Loads libmosquitto when the first stream needs a broker, so that programs without brokers do
+// not need the library.
 //
-// Debian has it as a shared library only, which brings OpenSSL with it. Its header is used for types and constants;
-// its functions are members of the same names here.
+// Debian provides it as a shared library only, which depends on OpenSSL. Its header is used for
+// types and constants; its functions become members of the same names.
 #pragma once
 
 #include <mosquitto.h>
@@ -30,7 +31,8 @@ struct Libmosquitto {
 #undef RML_MEMBER
 };
 
-// The library of the process, started. Throws LostPeer when there is none that can be used for this stream.
+// The initialised library of the process. Throws LostPeer if it cannot be loaded or used for this
+// stream.
 const Libmosquitto& libmosquitto(const std::string& stream);
 
 }  // namespace rml::rt

@@ -1,8 +1,8 @@
-// What a program that can speak MQTT has, and another has not.
+// The MQTT functions, which exist only in programs that are linked with them.
 //
-// libmosquitto exists as a shared library only, while programs of rmlc build are static, need nothing and can load
-// nothing. So the part that loads it is an archive of its own, librmlmqtt.a; rmlc is linked with it, and so are the
-// programs of rmlc build --mqtt.
+// libmosquitto exists as a shared library only, but programs of rmlc build are static and cannot
+// load libraries. The part that loads it is therefore a separate archive, librmlmqtt.a. rmlc is
+// linked with it, and so are the programs of rmlc build --mqtt.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,13 @@
 namespace rml::rt {
 
 struct MqttLibrary {
-  // Each message a row: JSON (refused if empty) or CSV without a header.
+  // Each message is a row: JSON (refused if empty), or CSV without a header.
   std::unique_ptr<ByteInput> (*subscribe)(const Address& address, bool csv);
   std::unique_ptr<ByteOutput> (*publish)(const Address& address);
 };
 
 }  // namespace rml::rt
 
-// Weak: null in programs without the archive. With it, the linker is told to look for this name.
+// Weak: null in programs without the archive. To link the archive, the linker is made to look for
+// this name.
 extern "C" [[gnu::weak]] const rml::rt::MqttLibrary rml_mqtt_library;

@@ -1,7 +1,8 @@
-// Rows as messages (library.h).
+// Streams of rows as messages (library.h).
 //
-// An output is let go on when at most a window of messages has not been acknowledged, and at a flush all
-// are, which is before the run waits for input, saves its state, or ends.
+// An output continues as long as the number of unacknowledged messages is below the window. flush
+// waits until all are acknowledged; the run flushes before it waits for input, saves its state,
+// or ends.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -21,7 +22,8 @@ class MqttInput final : public ByteInput {
     client_.on_message = [this](std::string_view payload) { take(payload); };
     client_.connect(check_interrupt);
   }
-  // Only what was read is acknowledged, so the broker is not told that the client is gone: a session goes on.
+  // Disconnects. Messages that were not read are not acknowledged, so a session continues with
+  // them.
   ~MqttInput() override { client_.disconnect(); }
 
   std::size_t read(char* to, std::size_t room, const std::function<void()>& before_waiting) override {
@@ -57,7 +59,7 @@ class MqttInput final : public ByteInput {
   }
 
  private:
-  // After a signal: what the broker has sent is read, until it is silent for a moment.
+  // After a signal: reads the messages that the broker has sent, until it is silent for a moment.
   void drain() {
     if (!client_.connected()) throw Interrupted{};
     if (!draining_) {
@@ -73,7 +75,7 @@ class MqttInput final : public ByteInput {
     }
   }
 
-  // A message is a line, whatever lines it has.
+  // A message becomes one line: line ends within it become blanks.
   void take(std::string_view payload) {
     if (empty_at_ >= 0 || too_long_at_ >= 0) return;
     ++messages_;
@@ -94,12 +96,12 @@ class MqttInput final : public ByteInput {
 
   const Address address_;
   const bool csv_;
-  std::string buffer_;  // what one turn brought
+  std::string buffer_;  // the lines of one turn
   std::size_t begin_ = 0;
   std::int64_t messages_ = 0;
   std::int64_t empty_at_ = -1;
   std::int64_t too_long_at_ = -1;
-  std::optional<Time::time_point> draining_;  // since when
+  std::optional<Time::time_point> draining_;  // time of the signal
   MqttClient client_;
 };
 
@@ -136,7 +138,7 @@ class MqttOutput final : public ByteOutput {
  private:
   struct Message {
     int number;
-    std::string payload;  // kept where the library does not
+    std::string payload;  // with quality of service 0 only; otherwise the library keeps it
   };
 
   void send(const std::string& payload) {
@@ -144,7 +146,7 @@ class MqttOutput final : public ByteOutput {
     sending_ = true;
     while (!client_.publish(payload, number)) drive();
     sending_ = false;
-    // With quality of service 0 it may have been settled on the spot.
+    // With quality of service 0 the message may already be settled.
     if (settled_ == number && address_.qos == 0) {
       settled_ = 0;
       ++done_;
@@ -189,7 +191,7 @@ class MqttOutput final : public ByteOutput {
       throw LostPeer(address_.name, failure.text() + so_far());
     }
     if (progress_) progress_ = Time::now();
-    if (address_.qos > 0) return;  // the library sends them again
+    if (address_.qos > 0) return;  // the library sends the messages again
     std::deque<Message> again;
     again.swap(open_);
     for (const Message& message : again) {
@@ -213,13 +215,14 @@ class MqttOutput final : public ByteOutput {
 
   const Address address_;
   Grace grace_;
-  std::string row_;  // the beginning of one
+  std::string row_;  // beginning of the current row
   std::deque<Message> open_;
   bool sending_ = false;
   int settled_ = 0;
   std::int64_t done_ = 0;
   std::string refusal_;
-  std::optional<Time::time_point> progress_;  // at the end of the run: when the broker took a row last
+  // at the end of the run: last time that the broker took a row
+  std::optional<Time::time_point> progress_;
   MqttClient client_;
 };
 
