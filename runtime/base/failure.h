@@ -1,10 +1,10 @@
-// How a run ends when it cannot go on.
+// The error that ends a run.
 //
-// Inside the runtime a fault of the user's (bad input, full disk, wrong option) is a
-// Failure thrown where it is noticed, with the finished message and the exit status. It is
-// told in one place, rml_main, after everything computed before it has been written; a rank that is
-// a process tells it before it lets the others know (runtime/program/run_on_ranks.cc).
-// No exception leaves rml_main.
+// In the runtime, an error of the user (bad input, full disk, wrong option) is a Failure. It is
+// thrown where it is noticed, with the complete message and the exit status. rml_main is the only
+// place that prints it, after everything computed before has been written. A rank that is a
+// process prints it before it notifies the other ranks (runtime/program/run_on_ranks.cc). No
+// exception leaves rml_main.
 #pragma once
 
 #include <cstdio>
@@ -23,7 +23,7 @@ class Failure : public std::runtime_error {
   explicit Failure(const std::string& message, int status = exit_fault)
       : std::runtime_error(readable_message(message)), status_(status) {}
   int status() const { return status_; }
-  // Writes the message to standard error, unless this has been done.
+  // Writes the message to standard error, at most once.
   void tell() {
     if (!std::exchange(told_, true)) std::fprintf(stderr, "%s\n", what());
   }
@@ -33,7 +33,7 @@ class Failure : public std::runtime_error {
   bool told_ = false;
 };
 
-// A wait for input was cut short: by SIGINT or SIGTERM, or because the row is no longer needed.
+// Ends a wait for input: because of SIGINT or SIGTERM, or because the row is no longer needed.
 struct Interrupted {};
 
 }  // namespace rml::rt

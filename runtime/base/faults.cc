@@ -1,5 +1,5 @@
-// See faults.h. Indices that a broken table may get wrong (sites, inputs, cuts) are checked, as
-// a message about a fault must not be a second one.
+// Indices (of sites, inputs, cuts) are checked, so that a damaged table does not cause a second
+// error while a fault is reported.
 #include "runtime/base/faults.h"
 
 namespace rml::rt {
@@ -34,7 +34,7 @@ std::string memory_named(const rml_program& program, std::int64_t equation) {
   return "";
 }
 
-// What the compiler's text for the site does not say.
+// The details that the compiler's text for the site does not contain.
 std::string detail(const rml_program& program, const rml_header& header) {
   switch (header.fault) {
     case RML_FAULT_INDEX:

@@ -1,7 +1,8 @@
-// How the runtime words what a program reports in its header.
+// Texts for the faults that a program reports in its header.
 //
-// A fault becomes one message "file:line:column: cycle N: what"; a fault of the input names the
-// input's place instead of the program's. Pure functions of the program table and the header.
+// A fault becomes a message "file:line:column: cycle N: text". A fault of the input names the
+// place in the input instead of the place in the program. These functions only depend on the
+// table of the program and the header.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +13,16 @@
 
 namespace rml::rt {
 
-// header.fault is not RML_OK. place: where an input stood in the cycle of the fault; empty if there are none.
+// Requires that header.fault is not RML_OK. place: the place of an input in the cycle of the
+// fault; may be empty.
 std::string fault_text(const rml_program& program, const rml_header& header,
                        const std::function<std::string(std::uint32_t input)>& place);
 
-// The next row waits, and much is kept.
+// The warning that the next row still waits while many rows are kept.
 std::string window_text(const rml_program& program, const rml_header& header);
-// The next row needs its own value: no further input makes it known.
+// True if the next row depends on its own value, so that no further input makes it known.
 inline bool needs_itself(const rml_header& header) { return header.waiting <= -2; }
-// Why rows were not emitted; header.pushed > header.popped after finish.
+// The reason why rows were not written. Requires header.pushed > header.popped after finish.
 std::string undetermined_text(const rml_program& program, const rml_header& header);
 
 }  // namespace rml::rt

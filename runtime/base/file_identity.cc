@@ -1,4 +1,5 @@
-// See file_identity.h.
+// For a file that does not exist, symbolic links are followed by hand, to the folder in which it
+// would be created.
 #include "runtime/base/file_identity.h"
 
 #include <sys/stat.h>
@@ -23,7 +24,7 @@ std::optional<FileIdentity> identity_of(int descriptor) {
 std::optional<FileIdentity> identity_of(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0) return of_regular(status);
-  // Links may lead to a file that does not exist: it would be made at their end.
+  // A link may lead to a file that does not exist; opening the link would create that file.
   constexpr int longest_chain = 40;
   std::filesystem::path end = path;
   std::error_code error;

@@ -1,5 +1,5 @@
-// Which file a path leads to, so that two paths can be compared: device and inode, and where nothing is there yet those
-// of the folder with the name that it would have.
+// Identifies the file at the end of a path, so that two paths can be compared: by device and
+// inode, or, if the file does not exist, by those of its folder and its name.
 #pragma once
 
 #include <sys/types.h>
@@ -12,11 +12,12 @@ namespace rml::rt {
 struct FileIdentity {
   dev_t device;
   ino_t inode;
-  std::string name;  // empty: the file is there
+  std::string name;  // empty: the file exists
   bool operator==(const FileIdentity&) const = default;
 };
 
-// Nothing for what writing cannot destroy (a device, a pipe, a folder) and for paths that lead nowhere.
+// None if writing cannot destroy anything there (a device, a pipe, a folder), and for paths
+// without an existing folder.
 std::optional<FileIdentity> identity_of(const std::string& path);
 std::optional<FileIdentity> identity_of(int descriptor);
 

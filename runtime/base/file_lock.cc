@@ -1,4 +1,5 @@
-// See file_lock.h. The system lists who has which lock in /proc/locks; where it does not, a message names no process.
+// The system lists the holder of each lock in /proc/locks. If it does not, messages name no
+// process.
 #include "runtime/base/file_lock.h"
 
 #include <fcntl.h>
@@ -26,7 +27,8 @@ bool is_standard_stream(const struct stat& file) {
   return false;
 }
 
-// Some file systems give their files another device than the list does: then the inode alone decides.
+// In some file systems, the device of a file differs from the device in the list; then the inode
+// alone decides.
 std::string holder_of(const struct stat& file) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> list(std::fopen("/proc/locks", "re"), std::fclose);
   if (list == nullptr) return "another process";
@@ -83,7 +85,8 @@ void require_unlocked(const std::string& path) {
   lock_file(fd, "'" + path + "'");
 }
 
-// A run that ends removes the file: what was locked then is another file than the one of this name.
+// Another run may remove the lock file between open and lock. The lock then belongs to a removed
+// file, so the locked file is compared with the current one, and the attempt repeated.
 NameLock::NameLock(const std::string& path) : lock_(lock_beside(path)) {
   constexpr int attempts = 100;
   for (int k = 0; k < attempts; ++k) {
@@ -101,7 +104,7 @@ NameLock::NameLock(const std::string& path) : lock_(lock_beside(path)) {
 
 NameLock::NameLock(NameLock&& other) noexcept : lock_(std::move(other.lock_)), fd_(std::exchange(other.fd_, -1)) {}
 
-// Removed while it is locked; a file with content is the user's own.
+// Removes the file while it is still locked. A file with content belongs to the user and is kept.
 NameLock::~NameLock() {
   if (fd_ < 0) return;
   struct stat file{};

@@ -1,5 +1,5 @@
-// See key_table.h. Texts lie behind each other in large blocks; a directory of fixed size leads to the blocks of their
-// places, so that nothing that a thread may look at is ever moved.
+// Texts are stored in large blocks. A directory of fixed size points to the blocks of their
+// entries. Nothing that another thread may read is ever moved.
 #include "runtime/base/key_table.h"
 
 #include <algorithm>
@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::uint64_t text_block = std::uint64_t{1} << 16;
 constexpr std::uint64_t first_slots = 64;
-constexpr std::size_t short_text = 255;  // and above: a byte of this value, then eight of the length
+// longer texts: a byte with this value, then a length of eight bytes
+constexpr std::size_t short_text = 255;
 
-// Every bit of the word counts in every bit of the result.
+// Mixes the word so that every bit affects every bit of the result.
 std::uint64_t hash(std::uint64_t word) {
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9u;
   word = (word ^ (word >> 27)) * 0x94d049bb133111ebu;
@@ -37,7 +38,7 @@ void KeyTable::Free::operator()(void* block) const { std::free(block); }
 
 KeyTable::KeyTable(Memory& memory) : memory_(memory) {
   constexpr std::uint64_t directory_entries = (std::uint64_t{1} << 32) / places_in_block;
-  // The pages of a directory that is never read take no memory.
+  // Unused pages of the directory take no memory.
   places_.reset(static_cast<Place**>(std::calloc(directory_entries, sizeof(Place*))));
   if (!places_) throw std::bad_alloc();
 }

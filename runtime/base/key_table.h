@@ -1,8 +1,9 @@
-// The keys of a run (--key): every one that was seen has a number, in the order in which they came. Keys are texts, or
-// words of 64 bits, which values of a type are made: one table has keys of one kind.
+// Numbers the keys of a run (--key) in the order in which they are first seen. Keys are texts, or
+// words of 64 bits that represent values of a type. A table has keys of one kind only.
 //
-// One thread at a time asks for numbers, which may add keys. Any thread may ask for the text of a number that it was
-// handed: what is there never moves. Memory is that of the run, which refuses to pass its ceiling.
+// One thread at a time may request numbers, which adds keys. Any thread may read the text of a
+// number that it was given, because entries never move. The memory counts against the ceiling of
+// the run.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +24,12 @@ class KeyTable {
   KeyTable(const KeyTable&) = delete;
   KeyTable& operator=(const KeyTable&) = delete;
 
-  // That of a new key is size(). Throws Failure where a further key does not fit into memory.
+  // The number of a key; a new key gets size(). Throws Failure if a further key does not fit into
+  // memory.
   std::uint32_t number(std::string_view text);
   std::uint32_t number(std::uint64_t word);
-  // Of a few words, which are in memory at different places: those are waited for at once.
+  // The numbers of a few words. They are prefetched together, because they are spread over
+  // memory.
   void numbers(std::span<const std::uint64_t> words, std::uint32_t* to);
   std::string_view text(std::uint32_t number) const;
   std::uint64_t word(std::uint32_t number) const { return place(number).word; }
@@ -65,16 +68,17 @@ class KeyTable {
   Memory& memory_;
   std::unique_ptr<Place*[], Free> places_;  // by number, in blocks of one size
   std::vector<Block> blocks_;
-  char* room_ = nullptr;  // for further texts
+  char* room_ = nullptr;  // free memory for further texts
   std::uint64_t room_bytes_ = 0;
-  // Open addressing: numbers plus one, 0 is free, as half of them are at least: a key that is not found immediately is
-  // looked for in memory that was not prefetched.
+  // Hash index with open addressing. A slot holds a number plus one, or 0 if it is free. At least
+  // half of the slots are free, because probing beyond the first slot reads memory that was not
+  // prefetched.
   Block index_{};
   std::uint64_t slots_ = 0;  // a power of two
   std::uint32_t size_ = 0;
 };
 
-// 64 bits of a text: FNV-1a, and a mix that lets every bit of it count in every bit of the result.
+// A 64-bit hash of a text: FNV-1a, then a mix in which every bit affects every bit of the result.
 std::uint64_t hash_of_key(std::string_view text, std::uint64_t seed);
 
 }  // namespace rml::rt

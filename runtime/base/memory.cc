@@ -1,6 +1,6 @@
-// See memory.h. What is free comes from /proc/meminfo, a limit from the control group the
-// process is in (version 2, then 1) or from RLIMIT_AS; the smallest of those that exist
-// counts. Where none can be read the ceiling is 4 GiB.
+// The free memory is read from /proc/meminfo. A limit comes from the control group of the process
+// (version 2, then 1) or from RLIMIT_AS. The smallest of these values counts; if none can be
+// read, the ceiling is 4 GiB.
 #include "runtime/base/memory.h"
 
 #include <malloc.h>
@@ -23,7 +23,7 @@ constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-// The number a one-line file holds; no_limit for "max", a missing file or anything else.
+// The number in a file of one line; no_limit for "max", a missing file or other contents.
 std::uint64_t number_in(const std::string& path) {
   File file(std::fopen(path.c_str(), "re"), std::fclose);
   unsigned long long value = 0;
@@ -51,7 +51,7 @@ std::uint64_t group_limit() {
     if (std::strncmp(line, "0::/", 4) != 0) continue;
     std::string group(line + 3);
     while (!group.empty() && group.back() == '\n') group.pop_back();
-    // A parent's limit binds its children too.
+    // The limits of parent groups apply as well.
     while (group.size() > 1) {
       limit = std::min(limit, number_in("/sys/fs/cgroup" + group + "/memory.max"));
       group.resize(group.rfind('/'));
@@ -111,7 +111,8 @@ void* Memory::grow(void* context, void* old, std::uint64_t old_bytes, std::uint6
     memory.give_back(old);
   }
   memory.used_ -= held;
-  // What was never stored may still be saved with its neighbours.
+  // Bytes that the program never writes may still be saved together with their neighbours, so
+  // they are zeroed.
   std::memset(static_cast<char*>(block) + kept, 0, new_bytes - kept);
   return block;
 }

@@ -1,10 +1,11 @@
-// The memory a program may hold: its state, and the rings and segments it grows.
+// The memory that a program may use for its state, its rings and its segments.
 //
-// One Memory per run; several threads may grow. Its grow is the function of rml_header: a realloc whose blocks are
-// aligned to 64 bytes, which refuses to pass a ceiling instead of letting the machine swap
-// or the kernel kill the process. While a block moves both copies are counted. A run that begins anew
-// may keep what it gives back meanwhile, so that it is not asked of the system again. The default ceiling is three
-// quarters of what is free now, or of the control group's limit.
+// There is one Memory per run, and several threads may call grow. It implements the grow of
+// rml_header: a realloc whose blocks are aligned to 64 bytes. It refuses to exceed a ceiling, so
+// that the machine does not swap and the kernel does not kill the process. While a block is
+// moved, both copies count. A run that restarts can reuse the blocks that it has returned,
+// instead of requesting them from the system again. The default ceiling is three quarters of the
+// free memory, or of the limit of the control group.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ class Memory {
 
   // As rml_header::grow; context is the Memory. new_bytes 0 returns the block.
   static void* grow(void* context, void* old, std::uint64_t old_bytes, std::uint64_t new_bytes);
-  // From now on blocks that are given back are handed out again; the rest of them is freed when none is large enough.
+  // From now on, returned blocks are reused. The remaining ones are freed when none of them is
+  // large enough.
   void keep_spare() { keeping_ = true; }
 
   std::uint64_t ceiling() const { return ceiling_; }
@@ -38,7 +40,7 @@ class Memory {
 
   std::mutex mutex_;
   bool keeping_ = false;
-  Spare* spare_ = nullptr;  // each lies in the block that it stands for
+  Spare* spare_ = nullptr;  // each entry is stored in its own block
   std::uint64_t ceiling_;
   std::uint64_t used_ = 0;
   std::uint64_t peak_ = 0;
@@ -47,7 +49,7 @@ class Memory {
 // In bytes; never 0.
 std::uint64_t default_memory_ceiling();
 
-// The most memory the process has had resident, in bytes.
+// The largest amount of resident memory of the process so far, in bytes.
 std::uint64_t peak_resident_bytes();
 
 }  // namespace rml::rt

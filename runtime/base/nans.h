@@ -1,5 +1,5 @@
-// One NaN of all. A NaN has no sign and says nothing else: which one an operation gives depends on the processor, and
-// on whether rows were computed one by one or side by side.
+// Replaces every NaN by the same NaN. A NaN has no meaningful sign or payload: they depend on the
+// processor, and on whether rows are computed one by one or in vector lanes.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ void unify_nans(char* values, std::size_t bytes, Word infinity, Word nan) {
   }
 }
 
-// values: of the type, in so many bytes.
+// values: elements of the type, `bytes` long.
 inline void unify_nans(std::uint8_t dtype, char* values, std::size_t bytes) {
   switch (dtype) {
     case RML_F16:

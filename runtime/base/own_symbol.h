@@ -1,5 +1,6 @@
-// What a shared library defines itself: dlsym also finds what the libraries that it needs define, the C library's
-// functions among them, and a source must reach those only by a file that was named.
+// Finds symbols that a shared library itself defines. dlsym also finds those of the libraries
+// that it depends on, such as the C library, but a source may only reach functions of files that
+// were named.
 #pragma once
 
 #include <dlfcn.h>
@@ -7,7 +8,8 @@
 
 namespace rml::rt {
 
-// The address of a symbol that the library behind the handle defines; null if it defines none.
+// The address of a symbol defined by the library of the handle; null if it does not define the
+// symbol.
 inline void* own_symbol(void* library, const char* symbol) {
   void* const address = dlsym(library, symbol);
   Dl_info where;

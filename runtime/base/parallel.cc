@@ -1,10 +1,12 @@
-// See parallel.h. A loop is cut into shares, one per thread, and each share into a few pieces. A thread takes pieces
-// of its own share first, so that from cycle to cycle it touches the same data, then what others have not begun: a
-// thread that is late, or not there, delays no other thread.
+// A pool of threads. A loop is divided into shares, one per thread, and each share into a few
+// pieces. A thread first takes pieces of its own share, so that it touches the same data in every
+// cycle, then pieces that other threads have not begun. A thread that is late or missing
+// therefore delays no other thread.
 //
-// Pieces are taken by counting down a share's word, which holds the number of the loop as well: a thread that is
-// late for a loop finds no pieces left of it, whatever it has read of the next one. Numbers do not come again: there
-// are 2^56. All is in static memory, and one loop runs at a time. Of the C++ library nothing is needed when linking.
+// A piece is taken by decrementing the word of its share, which also contains the number of the
+// loop. A thread that is late finds no pieces of its loop left, even if it has already read parts
+// of the next loop. Loop numbers (56 bits) do not repeat. All data is static, one loop runs at a
+// time, and no part of the C++ library needs to be linked.
 #include "runtime/base/parallel.h"
 
 #include <pthread.h>
@@ -22,10 +24,10 @@ namespace {
 
 constexpr std::uint32_t most_workers = RML_MOST_THREADS - 1;
 constexpr std::uint32_t pieces_of_share = 4;
-// About the longest pause between two loops of a step, and more than it takes to wake a thread.
+// Longer than most pauses between two loops of a step, and than the time to wake a thread.
 constexpr std::int64_t looks_out = 200'000;  // nanoseconds
 constexpr std::int64_t stays_apart = 10'000'000;
-constexpr unsigned bits_of_left = 8;  // of a share's word
+constexpr unsigned bits_of_left = 8;  // in the word of a share
 static_assert(pieces_of_share >> bits_of_left == 0);
 
 void relax() {
@@ -55,19 +57,19 @@ class Pool {
   constexpr Pool() = default;
   ~Pool();
   void run(rml_piece* piece, const void* context, std::int64_t count, std::uint32_t threads);
-  void forget();  // in a child of fork: the threads are not there
+  void forget();  // called in the child of a fork, which has no threads
 
   std::atomic<bool> busy{false};
   std::atomic<std::uint32_t> limit{0};
 
  private:
   struct alignas(64) Share {
-    std::atomic<std::uint64_t> word{0};  // the loop, and how many of its pieces are left
+    std::atomic<std::uint64_t> word{0};  // number of the loop, and number of its pieces left
   };
   struct Worker {
     Pool* pool = nullptr;
     std::uint32_t index = 0;
-    std::uint64_t last = 0;  // the number of the last loop before it was there
+    std::uint64_t last = 0;  // number of the last loop before the thread was started
     pthread_t thread{};
   };
   struct Loop {
@@ -88,21 +90,22 @@ class Pool {
   void wait_for_end();
   void wake(pthread_cond_t&);
 
-  // The loop; changed only while no piece is left of the one before.
+  // The current loop; changed only while the loop before has no pieces left.
   std::atomic<rml_piece*> piece_{nullptr};
   std::atomic<const void*> context_{nullptr};
   std::atomic<std::int64_t> count_{0};
   std::atomic<std::uint32_t> threads_{0}, pieces_{0};
   Share shares_[RML_MOST_THREADS];
   alignas(64) std::atomic<std::uint64_t> number_{0};
-  alignas(64) std::atomic<std::uint32_t> unfinished_{0};  // pieces
+  alignas(64) std::atomic<std::uint32_t> unfinished_{0};  // number of unfinished pieces
 
-  alignas(64) std::atomic<std::uint32_t> sleeping_{0};  // of the threads, beside the caller
+  // number of sleeping threads, without the caller
+  alignas(64) std::atomic<std::uint32_t> sleeping_{0};
   std::atomic<bool> caller_sleeps_{false};
   std::atomic<bool> stop_{false}, crowded_{false};  // crowded: more threads than processors
   bool handles_fork_ = false;
   std::uint32_t started_ = 0, startable_ = most_workers;
-  int callers_ = -1;  // the processor that the others keep off
+  int callers_ = -1;  // processor of the caller, which the threads avoid
   std::int64_t apart_since_ = 0;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER, finished_ = PTHREAD_COND_INITIALIZER;
@@ -111,7 +114,7 @@ class Pool {
 
 constinit Pool pool;
 
-// Threads that cannot be started are not missed, nor tried again.
+// Starts threads. If one cannot be started, the pool works with fewer and does not try again.
 void Pool::start(std::uint32_t workers) {
   if (!handles_fork_) {
     handles_fork_ = true;
@@ -140,8 +143,9 @@ void Pool::start(std::uint32_t workers) {
   callers_ = -1, apart_since_ = 0;
 }
 
-// On a machine with other work a thread that is woken is put where the caller runs, and waits until that has to. So
-// the threads keep off the caller's processor; it is not followed more often than now and then.
+// On a busy machine, a thread that is woken may be placed on the caller's processor, where it
+// waits for the caller. So the threads are kept off that processor. The assignment is updated
+// only from time to time.
 void Pool::keep_apart(int processor) {
   const std::int64_t time = now();
   if (apart_since_ != 0 && time - apart_since_ < stays_apart) return;
@@ -162,7 +166,7 @@ Pool::~Pool() {
   for (std::uint32_t k = 0; k < started_; ++k) pthread_join(workers_[k].thread, nullptr);
 }
 
-// What was left of a loop is the parent's.
+// Resets the pool in the child; the rest of an unfinished loop belongs to the parent.
 void Pool::forget() {
   started_ = 0, startable_ = most_workers;
   sleeping_.store(0);
@@ -183,7 +187,8 @@ void* Pool::work(void* argument) {
   return nullptr;
 }
 
-// The number of a loop other than the last one, or the last one if there will be none.
+// Waits for a loop other than the last one and returns its number; returns the last number if the
+// pool stops.
 std::uint64_t Pool::wait_for_loop(std::uint64_t last) {
   const std::int64_t until = now() + looks_out;
   while (!crowded_.load(std::memory_order_relaxed) && !stop_.load(std::memory_order_relaxed)) {
@@ -202,13 +207,14 @@ std::uint64_t Pool::wait_for_loop(std::uint64_t last) {
   return number_.load();
 }
 
-// It may be over by now, and what is read be of a later one, in part; it has no pieces left then.
+// Reads the loop. It may already have ended, and the values may partly belong to the next loop;
+// then no pieces with this number are left.
 Pool::Loop Pool::read(std::uint64_t number) const {
   constexpr auto any = std::memory_order_relaxed;
   return {number, threads_.load(any), pieces_.load(any), piece_.load(any), context_.load(any), count_.load(any)};
 }
 
-// Returns how many pieces were done.
+// Returns the number of pieces computed.
 std::uint32_t Pool::take_part(const Loop& loop, std::uint32_t worker) {
   std::uint32_t done = 0;
   const std::int64_t all = std::int64_t{loop.threads} * loop.pieces;
@@ -239,8 +245,9 @@ void Pool::finish(std::uint32_t pieces) {
   if (pieces > 0 && unfinished_.fetch_sub(pieces) == pieces && caller_sleeps_.load()) wake(finished_);
 }
 
-// Sleeps if it takes long: the thread that is not ready may have lost its processor, and can have this one. A caller
-// that is cancelled meanwhile is so later: pieces use its stack.
+// Waits for unfinished pieces. The caller goes to sleep if that takes long, because a late thread
+// may need this processor. Cancellation of the caller is postponed meanwhile, since pieces use
+// its stack.
 void Pool::wait_for_end() {
   const std::uint32_t patience = crowded_.load(std::memory_order_relaxed) ? 100 : 10'000;
   for (std::uint32_t k = 0; k < patience; ++k) {
@@ -257,7 +264,7 @@ void Pool::wait_for_end() {
   pthread_setcancelstate(before, nullptr);
 }
 
-// Of the one thread that has set `busy`.
+// Called by the one thread that has set `busy`.
 void Pool::run(rml_piece* piece, const void* context, std::int64_t count, std::uint32_t threads) {
   if (const std::uint32_t workers = std::min(threads - 1, startable_); started_ < workers) start(workers);
   if (const int processor = sched_getcpu(); processor != callers_) keep_apart(processor);

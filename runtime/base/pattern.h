@@ -1,4 +1,5 @@
-// Patterns of names: `*` stands for any characters, dots included, `?` for one.
+// Matches names with patterns: `*` stands for any characters, including dots, and `?` for one
+// character.
 #pragma once
 
 #include <string_view>
@@ -14,7 +15,7 @@ inline bool matches(std::string_view pattern, std::string_view name) {
     } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
       ++p;
       ++n;
-    } else if (star != pattern.npos) {  // the last star takes one character more
+    } else if (star != pattern.npos) {  // the last star matches one more character
       p = star + 1;
       n = ++from;
     } else {

@@ -1,4 +1,5 @@
-// What a run that has failed meets while it saves what it can: each attempt is made, whatever others come to.
+// Collects the errors while a failed run saves as much as possible: each attempt is made even if
+// others fail.
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@ class Problems {
       text_ += "\n" + std::string(failure.what());
     }
   }
-  // A line or more of each.
+  // One or more lines per error.
   const std::string& text() const { return text_; }
 
  private:

@@ -1,8 +1,8 @@
-// Text that a terminal only shows. Messages quote what they complain about, and a terminal must obey nothing of that:
-// control characters, which can rewrite what stands there, and those that turn the order of what is read are
-// written as \u{1b}, bytes that are no text as \xff.
+// Makes text safe for a terminal. Messages quote their input, and a terminal must not obey
+// anything in it. Control characters, which can overwrite other text, and characters that change
+// the direction of text are written as \u{1b}; bytes that are not valid text are written as \xff.
 //
-// Both the compiler and the runtime pass what they say through here, in one place each.
+// The compiler and the runtime each pass all their messages through these functions in one place.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ struct CodePoint {
   bool valid = false;
 };
 
-// What UTF-8 text that is not empty begins with: RFC 3629, so neither overlong forms nor surrogates.
+// The first code point of UTF-8 text that is not empty, according to RFC 3629: overlong forms and
+// surrogates are invalid.
 inline CodePoint first_code_point(std::string_view text) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
   if (byte(0) < 0x80) return {byte(0), 1, true};
@@ -45,7 +46,8 @@ inline bool is_utf8(std::string_view text) {
   return true;
 }
 
-// Controls, marks and overrides of direction, what has no width, separators of lines, and tags.
+// False for control characters, direction marks and overrides, characters without width, line
+// separators and tags.
 inline bool is_readable(char32_t c) {
   struct Range {
     char32_t first, last;
@@ -66,7 +68,7 @@ inline std::string readable_character(std::string_view text, const CodePoint& c)
   return code;
 }
 
-// Lines and tabs stay.
+// Line ends and tabs are kept.
 inline std::string readable(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
@@ -80,18 +82,18 @@ inline std::string readable(std::string_view text) {
   return result;
 }
 
-inline constexpr std::size_t longest_quotation = 200, longest_line = 1000;  // characters
+inline constexpr std::size_t longest_quotation = 200, longest_line = 1000;  // in characters
 
-// Finds quotations; looks at nothing again and again.
+// Finds quotations in a text, in linear time overall.
 class Quotations {
  public:
   explicit Quotations(std::string_view text) : text_(text) {}
-  // Where the quotation that begins at i ends, with its mark; i where none does. An apostrophe within a word is no
-  // mark.
+  // The end of the quotation that begins at i, after its closing mark; i if none begins there. An
+  // apostrophe within a word is not a mark.
   std::size_t end(std::size_t i) {
     if ((text_[i] != '\'' && text_[i] != '`') || (i > 0 && in_word(i - 1))) return i;
     bool& open = text_[i] == '`' ? no_more_[0] : no_more_[1];
-    // Linkers write `name', and begin a line with the next.
+    // Linkers quote as in `name', so a quotation with a backquote must end on its line.
     for (std::size_t end = open ? text_.npos : i + 1; end < text_.size(); ++end) {
       if (text_[i] == '`' && text_[end] == '\n') return i;
       if (text_[end] == text_[i] && (text_[i] == '`' || !in_word(end + 1))) return end + 1;
@@ -107,16 +109,17 @@ class Quotations {
   }
 
   std::string_view text_;
-  bool no_more_[2] = {};  // none that is closed, from here on
+  bool no_more_[2] = {};  // no further quotation is closed after this point
 };
 
-// A message: no quotation, no word and no line of it goes on for ever, and what is quoted stands on one line. Where
-// the message itself has one line only, there is no other.
+// Shortens and escapes a message: long quotations, words and lines are cut, and each quotation
+// stays on one line. With Lines::one the whole message stays on one line.
 enum class Lines { one, many };
 inline std::string readable_message(std::string_view text, Lines lines = Lines::many) {
   std::string result;
   Quotations quotations(text);
-  std::size_t word = 0, line = 0;  // characters so far, of the line those that are shown
+  // characters of the current word; characters shown of the current line
+  std::size_t word = 0, line = 0;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t end = quotations.end(i);
     const bool quoted = end > i;

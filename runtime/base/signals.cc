@@ -1,5 +1,6 @@
-// See signals.h. The flag below is, beside the threads of parallel.cc, the only mutable global of the runtime: a
-// signal handler has nowhere else to write to. A signal that was ignored on entry (nohup) stays ignored.
+// A signal handler can only write to a global variable. Apart from the threads of parallel.cc,
+// this flag is the only mutable global of the runtime. A signal that was ignored on entry (nohup)
+// stays ignored.
 #include "runtime/base/signals.h"
 
 #include <atomic>

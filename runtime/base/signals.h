@@ -1,11 +1,11 @@
-// SIGINT, SIGTERM and SIGHUP ask a run to stop after the current cycle, and so does a reader of standard output that
-// goes.
+// Stops a run after the current cycle at SIGINT, SIGTERM or SIGHUP, or when the reader of
+// standard output closes it.
 //
-// A SignalScope installs handlers that only set a flag, and puts the old ones back when it
-// ends (rml_main may be called inside another program). A second signal of the same kind
-// takes its default action, so a run that cannot finish its cycle can still be killed.
-// SIGPIPE and SIGXFSZ are ignored meanwhile: a closed pipe, or a file that may not grow, is noticed by the write that
-// meets it.
+// A SignalScope installs handlers that only set a flag, and restores the old handlers when it
+// ends, because rml_main may be called inside another program. A second signal of the same kind
+// has its default action, so a run that does not finish its cycle can still be killed. SIGPIPE
+// and SIGXFSZ are ignored meanwhile: a write to a closed pipe, or to a file that may not grow,
+// reports the error.
 #pragma once
 
 #include <csignal>
@@ -14,12 +14,13 @@
 
 namespace rml::rt {
 
-// The signal that asked the run to stop; 0: none. For any thread.
+// The signal that requested the stop; 0 if there is none. Any thread may call it.
 int interrupt_signal();
-// No process reads standard output any more: the run stops as if SIGPIPE had come.
+// No process reads standard output any more: the run stops as for SIGPIPE.
 void note_closed_pipe();
 
-// A thread that gets no signals: they are those of the thread that runs. Throws std::system_error.
+// Starts a thread that receives no signals; the main thread of the run receives them. Throws
+// std::system_error.
 template <typename Body>
 std::thread start_thread(Body body) {
   sigset_t all, before;

@@ -1,4 +1,4 @@
-// See standard_streams.h.
+// Replaces a closed stream by /dev/null, opened in the opposite direction.
 #include "runtime/base/standard_streams.h"
 
 #include <fcntl.h>
@@ -9,10 +9,10 @@ namespace rml::rt {
 void open_standard_streams() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
-    // All below are open, so that this one is the lowest that is free. Reading fails where it may only be written, and
-    // the other way round.
+    // All lower descriptors are open, so open() returns this one. Reading fails from a stream
+    // that is opened for writing, and vice versa.
     const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    if (opened < 0) return;  // Where there are no devices, those above cannot be opened either.
+    if (opened < 0) return;  // without devices, the others cannot be opened either
   }
 }
 

@@ -1,7 +1,8 @@
-// rml_main: the edge of the runtime (rmlrt.h).
+// rml_main: the entry point of the runtime (rmlrt.h).
 //
-// Nothing is thrown past it. A Failure is the user's: its message, prefixed by the command only
-// where it names no place itself, and its status. Anything else is our mistake: status 70.
+// It catches every exception. A Failure is an error of the user: its message is printed with its
+// status, and prefixed by the command if it names no place itself. Any other exception is a
+// defect of the runtime and gives status 70.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>

@@ -1,4 +1,5 @@
-// See run_on_ranks.h.
+// Each rank runs the normal cycle loop with its own transport. Options for output are removed
+// from all ranks except rank 0.
 #include "runtime/program/run_on_ranks.h"
 
 #include <sys/stat.h>
@@ -31,7 +32,8 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-// "1034 bytes, checksum 0a1b2c3d": of a table the beginning is looked at, which shows its shape; of all else all.
+// "1034 bytes, checksum 0a1b2c3d": size of the file, and checksum of its first `most` bytes. For
+// a table, the beginning suffices to compare its columns.
 std::string content(const std::string& path, std::size_t most) {
   const File file(std::fopen(path.c_str(), "rbe"), std::fclose);
   struct stat status{};
@@ -55,7 +57,7 @@ std::vector<Endpoint> inputs_of(const rml_program& program, const Options& optio
                         options.reading);
 }
 
-// What ranks must have in common, whatever machines they run on.
+// The facts that must be equal in all ranks, on whatever machines they run.
 std::vector<Fact> facts(const rml_program& program, const Options& options, const Transport& transport) {
   constexpr std::size_t beginning = std::size_t{1} << 20;
   std::vector<Fact> all{{"the number of ranks", std::to_string(transport.ranks())},
@@ -105,15 +107,15 @@ void tell_what_is_written(const rml_program& program, const Options& options, co
                transport.ranks());
 }
 
-// Threads have all in common.
+// Compares the facts of the ranks, unless these are threads of one process.
 void begin_together(const rml_program& program, const Options& options, Transport& transport) {
   refuse_what_one_rank_has(program, options);
   if (options.ranks == 1) agree(transport, facts(program, options, transport));
   tell_what_is_written(program, options, transport);
 }
 
-// Ends this rank. A process says why before it tells the others: the launcher ends all of them as soon as
-// one of them has ended, and by then each has said what it knows.
+// Ends this rank. A process prints the reason before it notifies the others: the launcher ends
+// all processes as soon as one has ended, and by then each must have printed its message.
 template <typename Reason>
 [[noreturn]] void end_by(Reason failure, const std::string& reason, Transport& transport, const Options& options) {
   if (options.ranks == 1) failure.tell();
@@ -121,7 +123,8 @@ template <typename Reason>
   throw failure;
 }
 
-// Whatever ends this rank, the others are told; what is not about another rank is said to be about this one.
+// Notifies the other ranks whatever ends this one. An error that is not about another rank is
+// reported as an error of this rank.
 int run_rank(const rml_program& program, const Options& options, Transport& transport) {
   transport.set_patience(std::chrono::seconds(options.patience));
   Ranks ranks(transport);
@@ -152,7 +155,7 @@ int run_rank(const rml_program& program, const Options& options, Transport& tran
   return status;
 }
 
-// One message: that of the rank where it went wrong.
+// Throws one error: that of the rank in which it occurred.
 [[noreturn]] void rethrow_cause(const std::vector<std::exception_ptr>& errors) {
   std::exception_ptr first;
   for (const std::exception_ptr& error : errors) {
@@ -188,7 +191,7 @@ int run_threads(const rml_program& program, const Options& options) {
       threads.push_back(start_thread([&run, rank] { run(rank); }));
     run(0);
   } catch (const std::exception&) {
-    // No more threads can be had: the ranks that there are do not wait for the others.
+    // No further thread can be started, so the existing ranks must not wait for the missing ones.
     errors[threads.size()] = std::current_exception();
     meeting->vanish(0);
     for (std::uint32_t rank = static_cast<std::uint32_t>(threads.size()) + 1; rank < options.ranks; ++rank)
@@ -200,9 +203,10 @@ int run_threads(const rml_program& program, const Options& options) {
   return status;
 }
 
-// Processes that were started together but are alone each would do all the work, over the same files.
+// Refuses to run if several processes were started together but are not connected: each would do
+// all the work, on the same files.
 void refuse_other_launcher(const std::string& what) {
-  // Of Open MPI and MPICH, for the processes that they start.
+  // Variables that Open MPI and MPICH set for the processes that they start.
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const char* const size = std::getenv(name);
     if (size != nullptr && std::atoi(size) > 1)

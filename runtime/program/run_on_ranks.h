@@ -1,8 +1,10 @@
-// A run as one of several ranks: processes that mpirun has started, threads of this process (--ranks), or a program
-// that deals out its rows and is alone. Any other runs as it always did.
+// Runs a program as one of several ranks: processes that mpirun has started, threads of this
+// process (--ranks), or a single rank of a program that deals out its rows. Any other program
+// simply runs.
 //
-// Ranks begin when they have found that they run the same, and end together: what one of them cannot go on with ends
-// all, each with a message that names it. Rank 0 writes what is written: rows, state, curves.
+// Ranks begin after they have verified that they run the same program with the same options and
+// files. They end together: an error of one rank ends all of them, and each message names that
+// rank. Rank 0 writes the rows, the state and the curves.
 #pragma once
 
 #include "runtime/base/rmlrt.h"
@@ -10,7 +12,7 @@
 
 namespace rml::rt {
 
-// As run_program.
+// Returns and throws as run_program.
 int run_on_ranks(const rml_program& program, const Options& options);
 
 }  // namespace rml::rt
