@@ -1,9 +1,11 @@
-// Print, read, print is the identity for every program of the tree, at every stage.
+// Checks for every program of the tree that printing, reading and printing a form again gives the
+// same text, after every pass.
 //
-//   forms_of_the_tree ROOT [PATTERN]     programs of ROOT/{tests,examples,benchmarks,docs} whose path has PATTERN
+//   forms_of_the_tree ROOT [PATTERN]     programs of ROOT/{tests,examples,benchmarks,docs} whose path contains PATTERN
 //
-// The entry (or else each node that can be run) is compiled as it is, with whole segments, and as networks of either
-// grain. What is refused is no program of interest here.
+// The entry node, or else each node that can be run, is compiled in several ways: by default,
+// with whole segments, and as networks of both grains. Programs that the compiler refuses are
+// skipped.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -25,7 +27,7 @@
 namespace rml {
 namespace {
 
-// The line in which two texts differ first.
+// Returns the first line in which two texts differ.
 std::string difference(const std::string& a, const std::string& b) {
   const auto at = std::ranges::mismatch(a, b).in1 - a.begin();
   const std::size_t begin = at == 0 ? 0 : a.rfind('\n', static_cast<std::size_t>(at) - 1) + 1;
@@ -53,7 +55,7 @@ class Tree {
  private:
   void file(const std::filesystem::path& path) {
     Session session({root_ / "stdlib"});
-    session.options.limits.equations = 20'000;  // some are there to be too large
+    session.options.limits.equations = 20'000;  // some programs are too large on purpose
     const Front front = check(session, path);
     if (session.failed()) return;
     const auto entry = find_entry(session, front);
@@ -76,7 +78,7 @@ class Tree {
     if (!elaborated) return;
     same_shown(*elaborated->core);
     session.watch = [&](const Pass& pass, Translation& t) {
-      // Networks of whole passes or stages are made as the others are, but for their tasks.
+      // Networks of whole passes or stages differ from the others only in their tasks.
       const bool known = pass.makes == Form::core || pass.makes == Form::schedule;
       if (known && (session.options.grain == Grain::pass || session.options.grain == Grain::stage)) return;
       if (t.changed && t.has_form()) same(pass, t);
@@ -99,7 +101,7 @@ class Tree {
     session.options.whole_segment = false;
   }
 
-  // What a pass left, where it may have changed it: those over segments have nothing to do for most programs.
+  // Checks the form after a pass if the pass may have changed it.
   void same(const Pass& pass, Translation& t) {
     if (pass.makes == Form::core) same_core(t.core());
     if (pass.makes == Form::schedule) same_schedule(t.schedule());
@@ -112,7 +114,7 @@ class Tree {
     ++cores_;
     compare(core_text(core), [](std::string_view text, TextFault& fault) { return read_core(text, fault); }, core_text);
   }
-  // What `rmlc show core` prints is read as well.
+  // The output of `rmlc show core` must be readable as well.
   void same_shown(const Core& core) {
     same_core(core);
     compare(
@@ -142,7 +144,7 @@ class Tree {
 
   template <class Read, class Write>
   void compare(const std::string& text, Read read, Write write) {
-    if (!compared_.insert(std::hash<std::string>()(text)).second) return;  // most passes leave most programs alone
+    if (!compared_.insert(std::hash<std::string>()(text)).second) return;  // most passes do not change most programs
     TextFault fault;
     const auto value = read(text, fault);
     const std::string again = value ? write(*value) : "";

@@ -1,13 +1,14 @@
-// How far the inlined functions are from the true values, and how fast they are.
+// Measures the accuracy and the speed of the inlined mathematical functions.
 //
 //   function_accuracy [--all] [--time] [--cpu NAME]… [FUNCTION…]
 //
-// Each function is compiled as an operator on a tensor and compared with the C library's of the
-// next wider type: floats with double, doubles with long double. Taken are about a million floats
-// evenly spaced among all bit patterns, or with --all every one of the 2^32; a million doubles of
-// all magnitudes; and what lies around zero, the largest, the smallest and infinite numbers. An
-// error is told in units in the last place for floats and relative to the value for doubles.
-// Exits 1 if one is larger than promised, or if NaN, an infinity or the sign of zero is wrong.
+// Each function is compiled as an operator on a tensor and compared with the C library's function
+// of the next wider type: floats with double, doubles with long double. The inputs are about a
+// million floats that are evenly spaced among all bit patterns (with --all all 2^32 of them), a
+// million doubles of all magnitudes, and the neighbourhoods of zero and of the largest, smallest
+// and infinite numbers. Errors are in units in the last place for floats and relative for
+// doubles. The exit status is 1 if an error exceeds its bound, or if NaN, an infinity or the sign
+// of zero is wrong.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -63,7 +64,7 @@ const std::vector<Tested> functions = {
 };
 constexpr double double_bound = 1e-15;
 
-// A program that applies the function to `block` elements a cycle.
+// A program that applies the function to `block` elements in each cycle.
 class Applied {
  public:
   Applied(const std::string& function, const char* type, const std::string& cpu) {
@@ -115,7 +116,7 @@ struct Worst {
   double at = 0;
 };
 
-// In units in the last place of the result; infinite where no rounding explains it.
+// The error in units in the last place of the result; infinite if rounding cannot explain it.
 double float_error(double exact, float y) {
   const double wrong = std::numeric_limits<double>::infinity();
   if (std::isnan(exact) || std::isnan(y)) return std::isnan(exact) && std::isnan(y) ? 0 : wrong;
@@ -128,7 +129,7 @@ double float_error(double exact, float y) {
   return std::fabs(exact - finite) / std::ldexp(1, std::min(std::max(std::ilogb(exact), -126), 127) - 23);
 }
 
-// Relative, below the normal numbers to the smallest of them.
+// The relative error; for subnormal results, relative to the smallest normal number.
 double double_error(long double exact, double y) {
   const double wrong = std::numeric_limits<double>::infinity();
   if (std::isnan(exact) || std::isnan(y)) return std::isnan(exact) && std::isnan(y) ? 0 : wrong;
@@ -163,7 +164,7 @@ std::uint64_t mixed(std::uint64_t i) {  // the finaliser of splitmix64
   return i ^ (i >> 31);
 }
 
-// Edges and their neighbours, both signs.
+// Special values and their neighbours, with both signs.
 template <class T>
 std::vector<T> edges() {
   using L = std::numeric_limits<T>;
@@ -204,7 +205,7 @@ std::vector<T> edges() {
   return all;
 }
 
-// A double of a magnitude at which the function is not yet constant, mostly.
+// Returns a double, mostly of a magnitude at which the function is not yet constant.
 double sample(std::uint64_t i) {
   const std::uint64_t r = mixed(i);
   if (i % 4 == 0) return std::bit_cast<double>(r);

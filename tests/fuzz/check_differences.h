@@ -1,4 +1,4 @@
-// The gradients of a generated program against central differences.
+// Compares the gradients of a generated program with central differences.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@ class Diagnostics;
 
 namespace rml::fuzz {
 
-// Rejected: productivity cannot be shown; refused: no static schedule; guessed: one that rests on an
-// assumption, which does not hold; idle: nothing could be compared; without: there is no derivative;
-// stopped: there is none to compare with, since the node stops or is not finite.
+// rejected: productivity cannot be shown. refused: there is no static schedule. guessed: the
+// schedule rests on an assumption that is false. idle: nothing could be compared. without: there
+// is no derivative. stopped: there is no difference quotient, because the node stops or is not
+// finite.
 enum Outcome : char {
   agrees = '.',
   rejected = 'r',
@@ -32,10 +33,10 @@ struct Report {
   std::string text;
 };
 
-// Whether all errors say that a program waits for itself or for the infinite future.
+// True if every error says that a program waits for itself or for the infinite future.
 bool is_unproductive(const Diagnostics&);
 
-// Of a node, on the reference engine.
+// Checks a node on the reference engine.
 Report check_differences(const GeneratedProgram&, std::uint64_t seed, const std::string& node = "f");
 
 }  // namespace rml::fuzz

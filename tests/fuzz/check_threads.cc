@@ -1,4 +1,5 @@
-// With threads, every loop that can be shared out is, however little it does.
+// With threads, every loop that can be divided among threads is divided, however little work it
+// has.
 #include "fuzz/check_threads.h"
 
 #include <cmath>
@@ -22,7 +23,7 @@ bool both_nan(const Tensor& a, const Tensor& b, std::int64_t i) {
   return std::isnan(a.as<T>()[i]) && std::isnan(b.as<T>()[i]);
 }
 
-// To the bit, but for which NaN it is.
+// Compares bits, except that all NaNs are equal.
 bool same(const Cell& a, const Cell& b) {
   if (a.presence != b.presence || a.presence != Presence::present) return a.presence == b.presence;
   const std::size_t size = byte_size(a.value.dtype());
@@ -45,7 +46,7 @@ std::string difference(const Driven& want, const Driven& got) {
   for (std::size_t o = 0; o < want.outputs.size(); ++o)
     for (std::size_t k = 0; k < want.outputs[o].cells.size(); ++k) {
       if (!want.stop.empty() && k >= static_cast<std::size_t>(want.stop_cycle))
-        break;  // half a row, which is not compared
+        break;  // an incomplete row is not compared
       if (!same(want.outputs[o].cells[k], got.outputs[o].cells[k]))
         return want.outputs[o].name + " differs at cycle " + std::to_string(k) + ":\n" +
                rml::difference(want.outputs, got.outputs, 0);
@@ -53,7 +54,8 @@ std::string difference(const Driven& want, const Driven& got) {
   return "";
 }
 
-// A program's cycles, or with other seeds its whole segments: compare(…) says what differs.
+// Runs a comparison on the cycles of a program or, for some seeds, with whole segments. `compare`
+// returns the difference.
 using Compare = std::function<std::string(Session&, const Elaborated&, const steps::Program&, const DriveOptions&)>;
 
 Report check_bits(const GeneratedProgram& g, std::uint64_t seed, bool strict_math, const Compare& compare) {
@@ -101,7 +103,7 @@ Report check_threads(const GeneratedProgram& g, std::uint64_t seed) {
   return check_bits(g, seed, seed % 7 == 0, compare);
 }
 
-// What comes is once more what was: a row that does not depend on it is there.
+// Repeats the inputs once, so that rows that do not depend on later input values become known.
 Chronogram going_on(Chronogram inputs) {
   for (ChronogramRow& row : inputs) {
     const std::vector<Cell> cells = row.cells;
@@ -110,8 +112,8 @@ Chronogram going_on(Chronogram inputs) {
   return inputs;
 }
 
-// Whether `got` has all rows of `want`, and beyond them those of the reference engine when the input goes on; to the
-// bit if `exactly`.
+// True if `got` contains all rows of `want`, and its further rows are those of the reference
+// engine on the repeated input. `exactly` demands equal bits.
 bool goes_further(const Driven& want, const Driven& got, const Driven& reference, bool exactly) {
   if (want.stop != got.stop || want.stop_cycle != got.stop_cycle) return false;
   for (std::size_t o = 0; o < want.outputs.size(); ++o)
@@ -144,7 +146,7 @@ Report check_network(const GeneratedProgram& g, std::uint64_t seed) {
         options.workers = capacity == 64 ? 8 : 1 + static_cast<unsigned>((seed + capacity) % 2);
         const Driven got = drive(network->table(), g.inputs, options);
         std::string found = difference(want, got);
-        // Of the tail of a run, components may determine rows that whole units leave open.
+        // At the end of a run, components may determine rows that whole units leave open.
         if (!found.empty() && grain != Grain::pass) {
           if (!reference) reference = load_reference(session, elaborated.core, {});
           DriveOptions twice = options;
@@ -161,7 +163,7 @@ Report check_network(const GeneratedProgram& g, std::uint64_t seed) {
     }
     return std::string();
   };
-  // Otherwise products that wait may be computed for whole segments, in another order of additions.
+  // Otherwise deferred products may be computed for whole segments, which adds in another order.
   return check_bits(g, seed, seed % 8 == 1 || seed % 7 == 0, compare);
 }
 
@@ -184,7 +186,7 @@ Report check_parts(const GeneratedProgram& g, std::uint64_t seed) {
     }
     return std::string();
   };
-  // Otherwise LLVM sums in the order that suits the vectors of the function at hand.
+  // Otherwise LLVM adds in an order that depends on the vectors of the function.
   return check_bits(g, seed, true, compare);
 }
 

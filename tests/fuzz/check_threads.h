@@ -1,14 +1,15 @@
-// Compiled code in several threads, or in parts, against the same in one.
+// Compares compiled code in several threads, or in parts, with the same code in one.
 #pragma once
 
 #include "fuzz/check_differences.h"
 
 namespace rml::fuzz {
 
-// The rows, and where a run stops, are the same to the bit for any number of threads, and the same as without any.
+// The rows, and the cycle at which a run stops, are equal to the bit for every number of threads.
 Report check_threads(const GeneratedProgram&, std::uint64_t seed);
-// … and for lists of statements in parts, however small (TargetOptions::part).
-// As a network of tasks, of several grains, capacities and numbers of workers.
+// check_parts compares lists of statements that are compiled in parts, however small
+// (TargetOptions::part). check_network compares networks of tasks with several grains, capacities
+// and numbers of workers.
 Report check_network(const GeneratedProgram&, std::uint64_t seed);
 Report check_parts(const GeneratedProgram&, std::uint64_t seed);
 

@@ -1,7 +1,7 @@
-// Fuzzes the chronogram and the JSON lines reader: any bytes are rows or a Failure.
+// Fuzzes the readers of chronograms and of JSON lines: any bytes must give rows or a Failure.
 //
-// Both take the same row: a Boolean, a stream that may be absent, and a tensor of rank 3, whose
-// brackets are the most intricate part of either grammar.
+// Both readers expect the same row: a Boolean, a stream that may be absent, and a tensor of rank
+// 3, whose brackets are the most intricate part of both grammars.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

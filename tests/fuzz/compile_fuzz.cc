@@ -1,17 +1,20 @@
-// Sources that no user would write, through what `rmlc check` and `rmlc build` do, up to the object file. They are not
-// linked: what a linker is given differs in names and bytes alone.
+// Compiles sources that no user would write, as `rmlc check` and `rmlc build` do, up to the
+// object file. Nothing is linked, because the inputs of the linker differ only in names and
+// bytes.
 //
-//   compile_fuzz [--from CASE] [--count N] [--jobs N] FOLDER…      files in these with a few tokens changed
+//   compile_fuzz [--from CASE] [--count N] [--jobs N] FOLDER…      files of these folders with a few tokens changed
 //   compile_fuzz [--from CASE] [--count N] [--jobs N] --booleans   Boolean equations that need each other
-//   compile_fuzz --print CASE …                                    the source, and where its imports are found
+//   compile_fuzz --print CASE …                                    the source, and the folder of its imports
 //
-// A source is refused by diagnostics that have a place, each once and fit for a terminal, or is built. Everything else
-// is wrong: a signal, an exception (of which a broken invariant is one), a build that refuses what the check accepts
-// (but a network, where the program runs on demand alone, which is then built), and what takes more than ten seconds of
-// processor time or four gigabytes, unless the unchanged source does as well.
+// A source must either be built, or be refused by diagnostics that have a place, are not repeated
+// and are fit for a terminal. Every other outcome is an error: a signal, an exception (for
+// example a broken invariant), or a build that refuses a source that the check accepts. A network
+// may be refused if the program runs only on demand; then it is built without a network. A case
+// may take ten seconds of processor time and four gigabytes, unless the unchanged source takes
+// more.
 //
-// Workers are processes that check case after case and note in shared memory where they are. One that dies is followed
-// by another, behind the case that it died of.
+// Worker processes check one case after the other and record their position in shared memory. If
+// a worker dies, the next one continues after the case at which it died.
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -41,15 +44,15 @@ namespace rml::fuzz {
 
 namespace {
 
-constexpr int out_of_memory = 42;  // how a worker ends that may not have more
+constexpr int out_of_memory = 42;  // exit status of a worker that exceeds its memory limit
 constexpr std::uint64_t cases_of_worker = 500;
 
 enum Outcome : std::uint8_t { refused, built, wrong, outcomes };
 
 struct Shared {
-  std::uint64_t at;  // the case at work
+  std::uint64_t at;  // the current case
   std::uint64_t seen[outcomes];
-  bool unchanged;  // the source of the case is tried as it is
+  bool unchanged;  // true: the source of the case is compiled without changes
 };
 
 struct Verdict {
@@ -64,7 +67,7 @@ bool fit_for_terminals(const std::string& text) {
   });
 }
 
-// Why these are no diagnostics to give to anyone; empty if they are.
+// Returns the reason why these diagnostics are not fit for a user, or an empty text.
 std::string complaint(const Diagnostics& diagnostics, const SourceMap& sources) {
   std::set<std::tuple<Code, std::uint32_t, std::uint32_t, std::uint32_t, std::string>> seen;
   for (const Diagnostic& d : diagnostics.all()) {
@@ -79,21 +82,21 @@ std::string complaint(const Diagnostics& diagnostics, const SourceMap& sources) 
   return {};
 }
 
-// The options of a build, by the case.
+// Chooses the options of a build by the number of the case.
 void choose_options(Session& session, std::uint64_t number) {
   session.options.target.optimization = number % 10 == 0 ? 2 : 0;
   session.options.whole_segment = number % 8 == 6;
   session.options.grain = number % 8 == 3 ? Grain::stage : number % 8 == 5 ? Grain::op : Grain::none;
 }
 
-// Whether all that is wrong is that a network needs a schedule.
+// True if the only error is that a network needs a schedule.
 bool on_demand_alone(const Diagnostics& found) {
   return std::ranges::all_of(found.all(), [](const Diagnostic& d) {
     return severity(d.code) != Severity::error || (!d.notes.empty() && d.notes.back() == runs_on_demand);
   });
 }
 
-// Up to the object file, of the entry or of any node; what is wrong with it.
+// Compiles the entry, or any node, to an object file. Returns the error, or an empty text.
 std::string build_object(Session& session, const Front& front, std::uint64_t number) {
   choose_options(session, number);
   const Program& program = *front.program;
@@ -103,7 +106,7 @@ std::string build_object(Session& session, const Front& front, std::uint64_t num
     for (const NodeId n : program.modules[0].nodes)
       if (!program[n].external()) nodes.push_back(program.text(program[n].name));
     session.diagnostics = {};
-    if (nodes.empty()) return {};  // constants for others
+    if (nodes.empty()) return {};  // the file contains only constants
     session.options.node = nodes[number % nodes.size()];
     entry = find_entry(session, front);
     if (!entry) return complaint(session.diagnostics, session.sources);
@@ -145,7 +148,7 @@ Verdict judge(const std::string& name, const std::string& text, std::uint64_t nu
   session.options.node.clear();
   const std::string why = build_object(session, front, number);
   if (!why.empty()) return told(why);
-  const bool chosen = !session.options.node.empty();  // of no entry, a check knows less
+  const bool chosen = !session.options.node.empty();  // without an entry, a check knows less
   if (accepted && session.failed() && !chosen) return told("accepted by check, refused by build: ");
   return {session.failed() ? refused : built, {}};
 }
@@ -170,7 +173,7 @@ void limit_process() {
 }
 
 void begin_case() {
-  const itimerval seconds{{0, 0}, {20, 0}};  // ten each for check and build
+  const itimerval seconds{{0, 0}, {20, 0}};  // ten seconds each for check and build
   setitimer(ITIMER_PROF, &seconds, nullptr);
   alarm(300);
 }
@@ -185,11 +188,11 @@ struct Arguments {
 struct Case {
   std::filesystem::path path;
   std::string text;
-  std::string unchanged;  // what it was made of
+  std::string unchanged;  // the source from which it was made
 };
 
 struct Task {
-  const std::vector<TokenSource>& sources;  // none: Booleans
+  const std::vector<TokenSource>& sources;  // empty: Boolean equations
   Shared& shared;
   std::uint64_t end, step;
 };

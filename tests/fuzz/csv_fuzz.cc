@@ -1,7 +1,8 @@
-// Fuzzes the CSV reader: any bytes are rows or a Failure, and nothing else.
+// Fuzzes the CSV reader: any bytes must give rows or a Failure.
 //
-// The row mixes what the reader distinguishes: scalars and tensors, every kind of number, a
-// stream that may be absent. Places are asked for after every row, as faults do.
+// The row contains everything that the reader distinguishes: scalars and tensors, every kind of
+// number, and a stream that may be absent. The place is requested after every row, as a fault
+// would do.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -16,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                        {"b", "base", RML_BOOL, 1, 0, 0, nullptr, 1},
                                        {"m", "base on b", RML_I16, 0, 0, 2, dims, 4}};
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  // With the header given, all of the input is rows; without, it is a header too.
+  // With the header added, all of the input is rows; otherwise it contains a header as well.
   static constexpr std::string_view header = "x,b,m[0,0],m[0,1],m[1,0],m[1,1]\n";
   for (const bool with_header : {true, false}) {
     try {

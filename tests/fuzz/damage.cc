@@ -1,4 +1,5 @@
-// See damage.h.
+// Changes of bytes keep no structure; changes of texts exchange numbers, names, lines and
+// separators.
 #include "fuzz/damage.h"
 
 #include <zlib.h>
@@ -16,7 +17,8 @@ void put(std::string& to, std::uint64_t value, int bytes) {
   for (int k = 0; k < bytes; ++k, value >>= 8) to += static_cast<char>(value & 0xff);
 }
 
-// Where a run of characters of the kind begins, at or behind a place drawn; npos: there is none.
+// Finds a run of characters of a kind, at or after a random position. Returns npos if there is
+// none.
 template <class Kind>
 std::size_t find_run(const std::string& text, Random& random, const Kind& kind, std::size_t& length) {
   std::size_t at = below(random, text.size());
@@ -113,7 +115,7 @@ void change_separator(std::string& text, Random& random) {
       text.erase(place, 1);
       break;
     default:
-      // Deep, but for few: it takes long under sanitizers.
+      // Deep nesting is rare, because it takes long under sanitizers.
       text.insert(place, std::string(below(random, 16) == 0 ? 100'000 : 40, text[place]));
   }
 }
@@ -209,7 +211,7 @@ void damage_text(std::string& text, Random& random) {
 
 namespace {
 
-// `form` as in zlib's manual.
+// `form` has the meaning of zlib's windowBits.
 std::string deflated(const std::string& bytes, int form) {
   constexpr int level = 1;
   z_stream z{};

@@ -1,4 +1,4 @@
-// Damage to files, the same for the same seed: bytes, and what a text or a header is made of.
+// Damages files reproducibly: the same seed gives the same damage to bytes, texts or headers.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@ namespace rml::fuzz {
 
 using Random = std::mt19937_64;
 
-// From 0 to bound - 1; 0 where there is none.
+// Returns a random number from 0 to bound - 1, or 0 if bound is 0.
 inline std::uint64_t below(Random& random, std::uint64_t bound) { return bound == 0 ? 0 : random() % bound; }
 
-// Changes one to four places of any bytes; some are replaced by parts of `other`.
+// Changes one to four places; some are replaced by parts of `other`.
 void damage_bytes(std::string& bytes, const std::string& other, Random& random);
-// Changes one to four numbers, names, lines and separators.
+// Changes one to four numbers, names, lines or separators.
 void damage_text(std::string& text, Random& random);
 
-// A number that is telling as a count, an extent or a place, near `number` or far from it.
+// Returns a number that is likely to reveal errors as a count, an extent or an offset, near
+// `number` or far from it.
 std::int64_t telling_number(std::int64_t number, Random& random);
 
 std::string gzip(const std::string& bytes);

@@ -1,25 +1,30 @@
-// Differential fuzzing: every generated program must mean the same to the reference engine
-// and to compiled code at -O0 and -O2, also when its state is saved and loaded after every cycle.
+// Differential fuzzing: every generated program must have the same outputs in the reference
+// engine and in compiled code at -O0 and -O2, also if its state is saved and loaded after every
+// cycle.
 //
 //   differential_fuzz [--operations | --derivatives | --wide | --threads | --parts | --network | --instances
 //                      | --gradients [--reference]]
 //                     [--from SEED] [--count N] [--jobs N] [--print SEED]
 //
-// With --gradients the programs train a node, whose gradients are first held to central differences;
-// with --reference that is all. With --operations they apply operators of the table, whatever it has, to
-// inputs; compiled with rounding left open (no --strict-math) they may differ by that. With --derivatives they
-// compute the gradient of one operator, and the gradient of that, both first held to central differences. With
-// --wide they are layers and trainings on larger tensors, also compiled for whole segments, and with --fast-math.
-// With --threads these, and those of the other modes, must give the same bits in any number of threads,
-// with --parts when their statements are compiled in parts, and with --network as networks of tasks; with --instances
-// all of these call nodes within branches of conditions that other instances gave.
+// Modes:
+// - --gradients: the programs train a node, whose gradients are first compared with central
+//   differences; --reference stops after that.
+// - --operations: the programs apply operators of the table to inputs. Without --strict-math,
+//   results may differ by rounding.
+// - --derivatives: the programs compute the gradient of one operator, and the gradient of that
+//   gradient. Both are first compared with central differences.
+// - --wide: layers and trainings on larger tensors, also compiled for whole segments and with
+//   --fast-math.
+// - --threads, --parts, --network: programs of all modes must give the same bits in any number of
+//   threads, with statements compiled in parts, or as networks of tasks.
+// - --instances: these checks for programs that call nodes within branches, under conditions that
+//   other instances computed.
 //
-// Each worker process takes every jobs-th seed and reports one letter per program through a
-// pipe; a worker that dies names the seed it was at. Programs the checker rejects
-// (a random `post` can make a true causality cycle) and programs without a static schedule
-// are counted; anything else that is not agreement is a failure and fails the run. Rows the
-// reference determines and compiled code does not are allowed only in the unfinished tail of
-// a run (the last segment, or the lookahead of a post).
+// Each worker process takes every jobs-th seed and reports one letter per program through a pipe.
+// If a worker dies, its current seed is reported. Programs that the checker rejects and programs
+// without a static schedule are counted; a random `post` may cause a real causality cycle. Every
+// other disagreement is a failure. Compiled code may leave rows open that the reference
+// determines only at the end of a run: in the last segment, or within the lookahead of a post.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,7 +67,7 @@ bool near(const Tensor& a, const Tensor& b, double tolerance) {
   return true;
 }
 
-// Floats may differ by `tolerance` times the larger or 1; 0: not at all.
+// Floats may differ by `tolerance` times the larger one or 1; with 0 they must be equal.
 bool same_cell(const Cell& a, const Cell& b, double tolerance) {
   if (a.presence != b.presence) return false;
   if (a.presence != Presence::present || a.value == b.value) return true;
@@ -79,8 +84,9 @@ bool row_known(const Chronogram& rows, std::size_t cycle) {
   return true;
 }
 
-// The cycles from which on nothing need come out: behind the last end that lies farther from the end of
-// the run than any lookahead, since a unit may wait for all that it reads.
+// Returns the number of rows that must be determined. It ends at the last segment end whose
+// distance from the end of the run exceeds any lookahead, since a unit may wait for everything
+// that it reads.
 std::size_t settled(const GeneratedProgram& g) {
   constexpr std::size_t lookahead = 6;
   std::size_t cycles = 0;
@@ -89,13 +95,14 @@ std::size_t settled(const GeneratedProgram& g) {
   return cycles;
 }
 
-// With cycles in which Boolean inputs are true and false together in every way. Of several conditions
-// that may end a recurrence the schedule waits for one, the reference engine for any: here all come true.
+// Adds cycles with every combination of the Boolean inputs. If several conditions may end a
+// recurrence, the schedule waits for one of them and the reference engine for any. In the added
+// cycles all of them become true.
 GeneratedProgram with_every_combination(GeneratedProgram g) {
   std::size_t booleans = 0;
   const auto is_boolean = [](const ChronogramRow& row) { return row.cells[0].value.dtype() == DType::boolean; };
   for (const ChronogramRow& row : g.inputs) booleans += is_boolean(row) ? 1 : 0;
-  const std::size_t added = std::size_t{2} << booleans;  // each twice running
+  const std::size_t added = std::size_t{2} << booleans;  // each combination in two adjacent cycles
   std::size_t boolean = 0;
   for (ChronogramRow& row : g.inputs) {
     const std::size_t bit = is_boolean(row) ? boolean++ : 0;
@@ -107,12 +114,13 @@ GeneratedProgram with_every_combination(GeneratedProgram g) {
   return g;
 }
 
-// What rounding may grow to in the few cycles of a program.
+// The largest relative difference that rounding may cause within the few cycles of a program.
 constexpr double rounding = 1e-3;
 
 bool breaks_assumption(const Driven& run) { return run.stop.find("assumes never happens") != std::string::npos; }
 
-// The program has no value at some cycle for these inputs, and its schedule says so.
+// True if the program has no value at some cycle for these inputs and the schedule reports a
+// broken assumption.
 bool assumption_broken(const GeneratedProgram& g, const Driven& want, const Driven& got) {
   if (!breaks_assumption(got)) return false;
   for (std::size_t k = 0; k < static_cast<std::size_t>(g.cycles); ++k)
@@ -120,7 +128,7 @@ bool assumption_broken(const GeneratedProgram& g, const Driven& want, const Driv
   return false;
 }
 
-// The rows of the first `due` cycles must be there.
+// The rows of the first `due` cycles must be known.
 std::string compare(const GeneratedProgram& g, std::size_t due, const Driven& want, const Driven& got,
                     double tolerance = 0) {
   if (want.stop.empty() && assumption_broken(g, want, got)) return "";
@@ -159,8 +167,8 @@ std::string compare_on_demand(Session& session, const Elaborated& elaborated, co
   return found.empty() ? "" : "on demand: " + found;
 }
 
-// What the equations mean before they are simplified, they mean afterwards; only rounding may differ, and rows may be
-// known earlier.
+// Compares the equations before simplification with those afterwards. Values may differ by
+// rounding, and rows may be known earlier.
 std::string compare_unsimplified(Session& session, const Front& front, NodeId entry, const GeneratedProgram& g,
                                  const DriveOptions& options, const Driven& want) {
   const auto whole =
@@ -171,7 +179,7 @@ std::string compare_unsimplified(Session& session, const Front& front, NodeId en
   return found.empty() ? "" : "unsimplified: " + found;
 }
 
-// Where `guesses`, compiled code may stop since its schedule assumed something that is not so.
+// With `guesses`, compiled code may stop because its schedule assumed something false.
 Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t seed, bool guesses,
                      const std::string& node = "") {
   Session session(own_resources());
@@ -179,7 +187,7 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
   session.options.node = node;
   const Front front = check_text(session, "generated.rml", g.source);
   auto errors = [&](Outcome o) { return Report{o, render_human(session.diagnostics, session.sources, false)}; };
-  if (session.failed()) return errors(failed);  // ill-typed or ill-clocked: the generator promises it is not
+  if (session.failed()) return errors(failed);  // an error of the generator
   const auto entry = find_entry(session, front);
   if (!entry) return errors(failed);
   const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
@@ -199,7 +207,7 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
   struct Way {
     int level;
     bool strict;
-    bool whole_segment = false;  // rows come, and faults happen, at the end of a segment only
+    bool whole_segment = false;  // rows and faults appear only at the end of a segment
   };
   for (const auto [level, strict, whole] : {Way{0, true}, Way{2, true}, Way{2, false}, Way{0, false, true}}) {
     if (whole && !want.stop.empty()) continue;
@@ -224,7 +232,8 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
   return {};
 }
 
-// Floats near each other; what follows from how floats compare may differ altogether.
+// True for floats that are near each other. Values computed from comparisons of floats may differ
+// in any way.
 bool near_cell(const Cell& a, const Cell& b) {
   if (a.presence != b.presence) return false;
   if (a.presence != Presence::present || !is_float(a.value.dtype())) return true;
@@ -243,8 +252,8 @@ bool near_cell(const Cell& a, const Cell& b) {
   return true;
 }
 
-// Applications to inputs, compiled with rounding left open. Those to results are not compared: a comparison
-// or a rounding down among them would magnify the difference.
+// Compiles applications to inputs without --strict-math. Applications to results are not
+// compared, because a comparison or a rounding in between could magnify the difference.
 Report check_rounding(const GeneratedProgram& g, std::uint64_t seed) {
   Session session(own_resources());
   session.options.target.cpu = "native", session.options.target.part = part(seed);
@@ -282,7 +291,8 @@ Report check_wide(const GeneratedProgram& g, std::uint64_t seed) {
     return {differs, std::move(found)};
   const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return errors(refused);
-  const bool jumps = g.source.find("cast(i32") != std::string::npos;  // a difference of a rounding would be magnified
+  const bool jumps =
+      g.source.find("cast(i32") != std::string::npos;  // this conversion would magnify a difference in rounding
   enum class Math : std::uint8_t { strict, usual, fast };
   for (const auto& [math, whole] : {std::pair{Math::strict, false},
                                     {Math::strict, true},
@@ -316,14 +326,15 @@ Report check_operations(const GeneratedProgram& g, std::uint64_t seed) {
   return strict.outcome == agrees ? check_rounding(g, seed) : strict;
 }
 
-// Whether the refusal of a second derivative says so of an operator that has none.
+// True if the second derivative was refused because of an operator that has none.
 bool has_no_second(const std::string& refusal) {
   constexpr std::string_view operators_without[] = {"`grid_sample`", "`ctc_loss`", "by \"mul\""};
   return std::ranges::any_of(operators_without,
                              [&](std::string_view name) { return refusal.find(name) != std::string::npos; });
 }
 
-// Both derivatives of f against differences, then compiled; only the first where there is no second.
+// Compares both derivatives of f with differences, then compiles them; only the first one if
+// there is no second.
 Report check_derivatives(const GeneratedProgram& g, std::uint64_t seed) {
   const Report first = check_differences(g, seed);
   if (first.outcome != agrees && first.outcome != idle && first.outcome != stopped) return first;
@@ -337,7 +348,7 @@ Report check_derivatives(const GeneratedProgram& g, std::uint64_t seed) {
   return first.outcome == agrees ? second : first;
 }
 
-// Says which operators none of the programs has.
+// Prints the operators that occur in none of the programs.
 void tell_undrawn(std::uint64_t from, std::uint64_t count) {
   std::vector<std::string> drawn;
   for (std::uint64_t k = 0; k < std::min<std::uint64_t>(count, 5000); ++k) generate_operations(from + k, &drawn);
@@ -392,7 +403,8 @@ Report check_safely(std::uint64_t seed, Mode mode) {
   }
 }
 
-// Runs first, first + step, … and writes a letter for each; what went wrong goes to stderr.
+// Runs the seeds first, first + step, … and writes a letter for each. Errors are printed to
+// stderr.
 void work(std::uint64_t first, std::uint64_t step, std::uint64_t count, Mode mode, int to) {
   for (std::uint64_t i = 0; i < count; ++i) {
     alarm(180);
@@ -407,7 +419,7 @@ void work(std::uint64_t first, std::uint64_t step, std::uint64_t count, Mode mod
 
 using Totals = std::map<char, std::uint64_t>;
 
-// Operators by what became of their programs: those of which all, or none, ended so.
+// Prints the operators of which all programs, or none, had one of these outcomes.
 void tell_operators(const std::map<std::string, Totals>& drawn, const char* what, bool all,
                     const std::string& letters) {
   std::string names;
@@ -463,7 +475,8 @@ Totals run(std::uint64_t from, std::uint64_t count, std::uint64_t jobs, Mode mod
         --tasks[j].count;
         continue;
       }
-      // The worker died, or was stopped by its alarm, at the program it was about to report.
+      // The worker died, or its alarm stopped it, at the program that it would have reported
+      // next.
       int status = 0;
       waitpid(running[j].first, &status, 0);
       close(running[j].second);

@@ -17,7 +17,7 @@ class Draw {
   Draw(std::mt19937_64& random, const OperatorInfo& row, Drawing drawing)
       : random_(random), row_(row), drawing_(drawing) {}
 
-  // Shapes, dtypes and attributes that the shape rule takes.
+  // Draws shapes, dtypes and attributes until the shape rule accepts them.
   bool fit() {
     for (int k = 0; k < attempts; ++k) {
       choose_dtypes();
@@ -71,7 +71,7 @@ class Draw {
     for (int d = 0; d < dtype_count; ++d) {
       const auto dtype = static_cast<DType>(d);
       if ((allowed & bit(dtype)) == 0 || dtype == DType::f16 || dtype == DType::bf16) continue;
-      // Division by zero would stop most programs.
+      // A division by zero would stop most programs.
       if (row_.can_fail && row_.lowering == Lowering::elementwise && is_integer(dtype)) continue;
       const int weight = dtype == DType::f64 ? 4 : dtype == DType::f32 || dtype == DType::i32 ? 2 : 1;
       list.insert(list.end(), static_cast<std::size_t>(weight), dtype);
@@ -126,7 +126,7 @@ class Draw {
     }
   }
 
-  // The plan of a Fourier transform, which no chance would hit.
+  // Draws the plan of a Fourier transform, which random numbers would not give.
   bool plan() {
     if (row_.parameters.size() < 2 || row_.parameters[1].name != "plan") return false;
     const bool terms = row_.name == "real_fourier_terms", pairs = row_.name != "real_fourier";
@@ -140,7 +140,7 @@ class Draw {
     return true;
   }
 
-  // ---- attributes ----
+  // ---- attributes
 
   std::int64_t small_integer() { return chance(60) ? pick(3) : pick(8) - 3; }
 
@@ -170,7 +170,7 @@ class Draw {
     return "[" + text + "]";
   }
 
-  // The quoted words of the row's documentation.
+  // Returns the quoted words in the documentation of the row.
   std::vector<std::string> words() const {
     std::vector<std::string> list;
     const std::string doc(row_.doc);
@@ -183,7 +183,7 @@ class Draw {
     return list;
   }
 
-  // Letters for every axis; the shapes are made to suit them.
+  // Draws letters for every axis; the shapes are then made to fit.
   std::string subscripts() {
     const std::string letters = "ijk";
     std::string text, all;
@@ -264,7 +264,7 @@ class Draw {
       text = std::to_string(a.integers[0]);
     } else {
       a.integers = some_integers(p.name);
-      // The type checker refuses this before any rule is asked.
+      // The type checker refuses this before a rule is called.
       if (a.integers.empty() && !p.default_value.empty() && p.default_value != "all") a.integers = {0};
       text = list_text(a.integers);
     }
@@ -274,15 +274,15 @@ class Draw {
   std::mt19937_64& random_;
   const OperatorInfo& row_;
   Drawing drawing_;
-  std::int64_t points_ = 0;  // of a Fourier transform
+  std::int64_t points_ = 0;  // size of a Fourier transform
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
   std::vector<Attribute> attributes_;
-  std::vector<std::string> texts_;  // of the attributes
+  std::vector<std::string> texts_;  // texts of the attributes
   std::vector<bool> left_out_;
   std::size_t variadic_ = 1;
   DType result_dtype_{};
-  bool named_ = false;  // attributes are written by name from here on
+  bool named_ = false;  // from here on attributes are written by name
   Shape result_;
 };
 

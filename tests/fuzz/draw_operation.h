@@ -1,8 +1,9 @@
-// Applications of any operator of the table, drawn from its row alone.
+// Draws applications of any operator of the table, from its row alone.
 //
-// Operands' dtypes are drawn from what the row allows, shapes and attributes at random until the
-// row's shape rule takes them; so an operator that is added is drawn without further ado. What
-// text an attribute may be is read from the quoted words of the row's documentation.
+// The dtypes of the operands are drawn from those that the row allows, shapes and attributes at
+// random until the row's shape rule accepts them. A new operator is therefore drawn without
+// further work. The words that a text attribute may be are the quoted words in the row's
+// documentation.
 #pragma once
 
 #include <functional>
@@ -23,21 +24,21 @@ struct DrawnOperation {
 
 struct DrawnOperand {
   const OperatorInfo& row;
-  std::string_view parameter, rule;  // its name and derivative
+  std::string_view parameter, rule;  // its name, and its derivative rule
   DType dtype;
   const Shape& shape;
-  bool place;  // an index of a tensor, which should mostly be one that exists
+  bool place;  // true for indices of a tensor, which should mostly be valid
 };
-// An expression of the operand's type.
+// Returns an expression of the operand's type.
 using OperandText = std::function<std::string(const DrawnOperand&)>;
 
-// With `differentiable`, of rows that have a derivative, floats being f64.
+// `differentiable` draws only rows that have a derivative, with f64 for floats.
 enum class Drawing : std::uint8_t { any, differentiable };
 
-// Nothing: no shapes were found that suit the row that was drawn.
+// Returns nothing if no shapes were found that fit the drawn row.
 std::optional<DrawnOperation> draw_operation(std::mt19937_64&, const OperandText&, Drawing = Drawing::any);
 
-// Whether rows like this one are drawn: not those that draw numbers, or are known by their place.
+// True if the row is drawn. Rows that draw random numbers or need an identity are not.
 bool is_drawn(const OperatorInfo&, Drawing = Drawing::any);
 
 }  // namespace rml::fuzz

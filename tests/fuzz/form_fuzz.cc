@@ -1,4 +1,5 @@
-// Fuzzes the readers of cores, schedules, segments, steps and loops: any bytes are a form, or a fault in them.
+// Fuzzes the readers of cores, schedules, segments, steps and loops: any bytes must be read or
+// reported as a fault.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,10 +1,11 @@
-// Damaged texts of cores, schedules, segments, steps and loops: each is read, or refused at a line and a column.
+// Reads damaged texts of forms. Each must be read, or refused with a line and a column.
 //
 //   form_mutants FORM --from CASE --count N --folder FOLDER GOLDEN …
 //
-// FORM is core, schedule, segments, steps or loops; GOLDEN are folders with whole texts to begin with (tests/golden).
-// FOLDER/case holds the number of the case that runs, for a reader who finds that this process has ended. A case that
-// takes ten seconds ends it. What is read must be written as a text that reads back.
+// FORM is core, schedule, segments, steps or loops. GOLDEN are folders with valid texts
+// (tests/golden). FOLDER/case contains the number of the current case, for a caller that finds
+// this process dead. A case may take ten seconds. If a text is read, printing it must give a text
+// that reads back.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -18,7 +19,7 @@
 namespace rml::fuzz {
 namespace {
 
-// The whole texts of a form in the folders, in the order of their paths.
+// Returns the valid texts of a form in the folders, in the order of their paths.
 std::vector<std::string> bases(const SearchArguments& arguments) {
   std::vector<std::filesystem::path> paths;
   for (const std::string& folder : arguments.files)
@@ -35,7 +36,7 @@ std::vector<std::string> bases(const SearchArguments& arguments) {
   return found;
 }
 
-// One to four numbers, which are ids mostly, become others of the text.
+// Replaces one to four numbers, which are mostly ids, by other numbers of the text.
 void exchange_numbers(std::string& text, Random& random) {
   const auto number = [&](std::size_t& length) {
     std::size_t at = text.find_first_of("0123456789", below(random, text.size()));

@@ -1,5 +1,5 @@
-// What every reader of forms must do with any text: refuse it with a fault, or read what is written as a text that
-// reads back to the same.
+// The property that every reader of forms must have for any text: it refuses the text with a
+// fault, or the form that it reads is printed as a text that reads back to the same.
 #pragma once
 
 #include <string_view>
@@ -23,7 +23,7 @@ bool reads_back(std::string_view text, TextFault& fault, Read read, Write write)
   return again && write(*again) == whole;
 }
 
-// `form`: core, schedule, segments, steps or loops.
+// `form` is core, schedule, segments, steps or loops.
 inline bool reads_back(std::string_view form, std::string_view text, TextFault& fault) {
   const auto read_whole_core = [](std::string_view t, TextFault& f) { return read_core(t, f); };
   if (form == "core") return reads_back(text, fault, read_whole_core, core_text);

@@ -1,11 +1,13 @@
-// Each equation is one operator, applied to variables and the input p. What is yielded divides where the variables say
-// so: work that can fail sinks below them, and the guards of whatever is needed are made of them.
+// Each equation applies one operator to variables and the input p. The output divides under
+// conditions of these variables. The division can fail, so it is moved into branches, and its
+// guards are built from the variables.
 //
 //   a: bool = merge p (b when p) (a when not p);   b: bool = if a then post b else p;
 //   o = if a then (if b then k / n else 1) else 0;
 //
-// Others are on a clock that never ticks, for a reason that takes a search to see: there everything may need itself at
-// every operator, and rings are left that no choice interrupts. Numbers go round there as well.
+// Other programs are on a clock that never ticks, which only a search can prove. There every
+// value may need itself through any operator, and some dependence cycles are broken by no choice
+// of branches. Some of these cycles contain numbers.
 //
 //   c = (p or q) and (not p and not q);   a: bool when c = if u then not b else not b;   r: f64[2] when c = r + w;
 #include "fuzz/generate_booleans.h"
@@ -21,7 +23,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// All right-hand sides over these names.
+// Returns all right-hand sides over these names.
 Texts right_hand_sides(const Texts& names) {
   Texts out;
   const std::string& p = names[0];
@@ -48,7 +50,7 @@ struct Forms {
   Texts names, sides;
 };
 
-// Of programs with so many equations.
+// The forms of programs with this number of equations.
 const Forms& forms(std::size_t equations) {
   static const std::vector<Forms> all = [] {
     std::vector<Forms> made;
@@ -72,7 +74,7 @@ std::string program(const Forms& from, const std::vector<std::size_t>& chosen) {
   return text + "  o = " + yielded + ";\n";
 }
 
-// What vectors may be of each other; $ stands for one of them.
+// Right-hand sides of vectors; each $ is replaced by a vector.
 constexpr std::string_view vectors[] = {"$ + $",
                                         "$ - $",
                                         "$ * $",
@@ -129,7 +131,7 @@ class NeverThere {
   }
 
  private:
-  // Equal branches become one later: so does what stands in them.
+  // A later pass merges equal branches, and then their contents.
   std::string chosen(const std::string& side) {
     switch (random_() % 3) {
       case 0:

@@ -1,4 +1,4 @@
-// Small programs of Boolean equations, in which everything may need everything.
+// Generates small programs of Boolean equations that may depend on each other in every way.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace rml::fuzz {
 
-// Programs of two equations come first, every one there is; then three and four, by chance, and on a clock that never
-// ticks.
+// The first numbers give all programs of two equations. Later numbers give random programs of
+// three and four equations, and programs on a clock that never ticks.
 std::string boolean_program(std::uint64_t number);
-// How many of two equations there are.
+// The number of programs with two equations.
 std::uint64_t boolean_pairs();
 
 }  // namespace rml::fuzz

@@ -1,6 +1,6 @@
-// The node f is one application of an operator to its inputs, moved to where the operator is defined;
-// g is its gradient, by `diff`, and a function of its own; first and second compute f with its
-// gradients, and g with g's.
+// The node f applies one operator to its inputs, shifted into the operator's domain. The node g
+// is its gradient, by `diff`. The nodes `first` and `second` compute f with its gradients, and g
+// with its gradients.
 #include <algorithm>
 
 #include "fuzz/draw_operation.h"
@@ -62,8 +62,8 @@ class Derivatives {
   }
 
  private:
-  // The mean of no elements and what is made of it is NaN, and so is what it is differentiated by: differences see that
-  // no element depends on anything.
+  // The mean of no elements is NaN, and so is its gradient. Differences would show that no
+  // element depends on anything, so such applications are skipped.
   bool is_of_nothing(const DrawnOperation& drawn) const {
     const std::string_view op = operators()[drawn.op].name;
     const bool has_mean = op == "mean" || op == "var" || op == "std";
@@ -114,7 +114,7 @@ class Derivatives {
     return name;
   }
 
-  // The names of the floats, each behind `before`.
+  // The names of the float inputs, each after the text `before`.
   std::string each(const std::string& before) const {
     std::string text;
     for (std::size_t at = 0; at < floats_.size();) {
@@ -134,7 +134,7 @@ class Derivatives {
     std::string adjoints, adjoint_names;
     const std::string of_g_inputs = inputs_, of_g_names = names_;
     const std::string gradients = each("d");
-    // g's outputs have the types of the floats among the inputs, and so have their adjoints.
+    // The outputs of g have the types of the float inputs, and so have their adjoints.
     for (std::size_t k = 0, count = out_.inputs.size() - 1; k < count; ++k) {
       const Tensor& like = out_.inputs[k].cells[0].value;
       if (like.dtype() != DType::f64) continue;
@@ -154,7 +154,7 @@ class Derivatives {
   std::string* drawn_;
   GeneratedProgram out_;
   std::string inputs_, names_, floats_;
-  std::vector<Shape> shapes_;  // of the operands so far
+  std::vector<Shape> shapes_;  // shapes of the operands so far
   int count_ = 0;
 };
 
