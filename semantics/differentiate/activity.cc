@@ -1,4 +1,4 @@
-// Two fixed points: what varies, along the data; what is useful, against it (see differentiate/activity.h).
+// Two fixed points: varied variables along the data flow, useful variables against it.
 #include "semantics/differentiate/activity.h"
 
 #include "semantics/check/syntax.h"
@@ -29,7 +29,7 @@ void Activity::find_varied(const std::function<bool(NodeId)>& has_parameters) {
   }
 }
 
-// Notes which parts of e are varied, conditions included, and says whether e is.
+// Marks the varied parts of e, conditions included. Returns true if e itself is varied.
 bool Activity::vary(ExprId e, const std::function<bool(NodeId)>& has_parameters) {
   for_each_child(node_.expr(e), [&](ExprId part) { vary(part, has_parameters); });
   const auto variable = node_.variable(e);
@@ -63,7 +63,7 @@ void Activity::find_useful() {
   }
 }
 
-// The variables that an adjoint of e is passed on to.
+// Adds the variables to which an adjoint of e contributes.
 void Activity::reach(ExprId e, std::set<std::uint32_t>& out) const {
   const bool is_instance = node_.refers_to<NodeRef>(e);
   if (!is_varied(e) || (!is_instance && !node_.is_float_expr(e))) return;

@@ -1,9 +1,10 @@
-// Activity analysis: which variables and expressions of a node take part in its gradient.
+// Activity analysis: the variables and expressions of a node that take part in its gradient.
 //
-//   k = param(1.0);  m = 2.0;  y = k * (x + m);  z = y * y;      dy is given, dz is not
+//  k = param(1.0);  m = 2.0;  y = k * (x + m);  z = y * y;      dy is given, dz is not
 //
-// x, k, y and z are varied: they depend on an input or a parameter, m does not. Of these x, k and y are useful: an
-// output whose adjoint is given depends on them. Only they get adjoints.
+// x, k, y and z are varied: they depend on an input or a parameter; m does not. Of these, x, k
+// and y are useful: an output with a given adjoint depends on them. Only useful variables get
+// adjoints.
 #pragma once
 
 #include <functional>
@@ -16,15 +17,17 @@ namespace rml::derivation {
 
 class Activity {
  public:
-  // has_parameters: whether a node, or one it calls, has a `param`.
+  // `has_parameters`: true for a node that has a `param`, or calls a node that has one.
   Activity(const NodeFacts& node, const std::function<bool(NodeId)>& has_parameters);
 
-  // Whether the value of e depends on a differentiable input or a parameter; not through conditions.
+  // True if the value of e depends on a differentiable input or a parameter. Conditions do not
+  // count.
   bool is_varied(ExprId e) const { return e.valid() && varied_.contains(e.index); }
-  // Whether an adjoint of e has somewhere to go.
+  // True if an adjoint of e contributes to some gradient.
   bool takes_adjoint(ExprId e) const { return is_varied(e) && node_.is_float_expr(e); }
   bool is_useful(std::uint32_t variable) const { return useful_[variable]; }
-  // The variables to whose adjoints an equation adds, and how many equations add to that of a variable.
+  // `reached`: the variables to whose adjoints an equation contributes. `users`: the number of
+  // equations that contribute to the adjoint of a variable.
   const std::set<std::uint32_t>& reached(std::size_t equation) const { return reached_[equation]; }
   std::size_t users(std::uint32_t variable) const { return users_[variable]; }
 

@@ -1,4 +1,4 @@
-// Acts and what they are made of (see differentiate/acts.h).
+// Each activity is written by a recipe; a map from recipes to variables shares equal ones.
 #include "semantics/differentiate/acts.h"
 
 namespace rml::derivation {
@@ -63,7 +63,8 @@ Symbol Acts::constant(bool value, ClockTermId clock) {
   if (value)
     return made(std::move(recipe), "always",
                 [&] { return write_.add(ast::Fby{write_.boolean(true), write_.boolean(true)}); });
-  // Not by a delay: the node may be a round of an iteration, which has no memory.
+  // A constant comparison instead of a delay: the node may be a round of an iteration, which has
+  // no memory.
   return made(std::move(recipe), "never", [&] { return any_of({}); });
 }
 
@@ -73,7 +74,8 @@ Symbol Acts::any(const std::vector<Symbol>& acts, const std::string& hint) {
   return made(std::move(recipe), hint, [&] { return any_of(acts); });
 }
 
-// An `or` that asks for the later ones only where it must: they may lie in the future.
+// An `or` that needs the later activities only where the earlier ones are false: they may be in
+// the future.
 ExprId Acts::any_of(const std::vector<Symbol>& acts) {
   if (acts.empty()) return write_.binary(BinaryOp::lt, write_.integer(1), write_.integer(0));
   ExprId all = write_.name(acts.back());
@@ -92,7 +94,8 @@ Symbol Acts::either(Symbol c, Symbol yes, Symbol no, const std::string& hint) {
 
 void Acts::define_copy(Symbol copy, Symbol act) {
   if (copy == act) return;
-  if (resolved(act) == copy) return write_.equation(copy, write_.name(act));  // it needs itself: refused later
+  // It needs itself: refused later.
+  if (resolved(act) == copy) return write_.equation(copy, write_.name(act));
   copies_.emplace(copy, act);
   write_.replace(copy, act);
 }

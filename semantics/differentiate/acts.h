@@ -1,7 +1,9 @@
-// Acts: the Booleans that say where an adjoint is present. The act of a variable is on the variable's clock, that of a
-// part of an expression on the part's. An act that is made the same way as an earlier one is that one.
+// Activities: the Boolean variables (`act`) that say at which cycles an adjoint is present.
 //
-//   y = x when c;  z = 2.0 * y;      bp: z is asked for    bp_c = merge c bp false: x gets something
+// The activity of a variable is on the variable's clock; that of a subexpression is on the clock
+// of the subexpression. An activity that is constructed twice in the same way is written once.
+//
+//  y = x when c;  z = 2.0 * y;      bp: z has an adjoint    bp_c = merge c bp false: x has one
 #pragma once
 
 #include <functional>
@@ -17,33 +19,35 @@ class Acts {
  public:
   Acts(Conditions& conditions, GradientWriter& write) : conditions_(conditions), write_(write) {}
 
-  // act on the clock that the sampling leads to; on the one that it comes from, false elsewhere.
+  // down: `act` on the sampled clock. up: an activity of the sampled clock on the clock above it,
+  // false elsewhere.
   Symbol down(Symbol act, const Sampling& s);
   Symbol up(Symbol act, const Sampling& s);
   Symbol down_all(Symbol act, const std::vector<Sampling>& list);
-  // act where c has the given truth, on the same clock.
+  // `act` where c has the given truth, on the same clock.
   Symbol where(Symbol act, Symbol c, bool truth);
   Symbol next(Symbol act);
   Symbol previous(Symbol act);
-  // True at the first cycle of a clock.
+  // True at the first cycle of the clock.
   Symbol first(ClockTermId clock);
-  // True at all cycles of a clock, or at none. Neither is a constant for the checks of clocks: what is sampled by it
-  // has a clock of its own, which exists.
+  // True at all cycles of a clock, or at none. Clock inference does not treat them as constants:
+  // a stream sampled by one of them has its own clock, which exists.
   Symbol always(ClockTermId clock) { return constant(true, clock); }
   Symbol never(ClockTermId clock) { return constant(false, clock); }
-  // Where any of them holds.
+  // True where any of the activities holds.
   Symbol any(const std::vector<Symbol>& acts, const std::string& hint);
   ExprId any_of(const std::vector<Symbol>& acts);
-  // yes where c holds, no where it does not.
+  // `yes` where c holds, `no` elsewhere.
   Symbol either(Symbol c, Symbol yes, Symbol no, const std::string& hint);
 
-  // `copy` is `act`: uses of the one become uses of the other when the node is finished.
+  // Declares `copy` equal to `act`: when the node is finished, uses of `copy` become uses of
+  // `act`.
   void define_copy(Symbol copy, Symbol act);
-  // The activity that `act` is a copy of, and that it is a copy or a sampling of.
+  // resolved: the activity of which `act` is a copy. origin: follows copies and samplings.
   Symbol resolved(Symbol act) const;
   Symbol origin(Symbol act) const;
 
-  // Where down() made `act`: what it was made from, if by this sampling. Invalid: it was not.
+  // If down() made `act` by this sampling: the activity from which it was made. Else invalid.
   Symbol above(Symbol act, const Sampling& s) const;
   bool is_down_all(Symbol act, Symbol whole, const std::vector<Sampling>& list) const;
 
@@ -66,8 +70,8 @@ class Acts {
     Symbol act;
     Sampling sampling;
   };
-  std::map<Symbol, Origin> origins_;  // of what down() made
-  std::map<Symbol, Symbol> copies_;   // of what, by copy
+  std::map<Symbol, Origin> origins_;  // by result of down()
+  std::map<Symbol, Symbol> copies_;   // by copy: the original
 };
 
 }  // namespace rml::derivation

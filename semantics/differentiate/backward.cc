@@ -1,4 +1,4 @@
-// Equations users first, and sums of what their uses contribute (see differentiate/backward.h).
+// Takes equations users first, and sums the contributions of the uses of each variable.
 #include "semantics/differentiate/backward.h"
 
 #include <algorithm>
@@ -16,12 +16,13 @@ namespace rml::derivation {
 
 namespace {
 
-// What one use adds to the adjoint of a variable: present on the variable's clock where act holds.
+// The contribution of one use to the adjoint of a variable, on the variable's clock, where `act`
+// holds.
 struct Contribution {
   Symbol act;
   ExprId adjoint;
   std::optional<Branch> branch;
-  bool is_grounded = false;  // it comes from an output's adjoint, not from a recurrence alone
+  bool is_grounded = false;  // it derives from an output's adjoint, not only from a recurrence
 };
 
 class Backward {
@@ -50,7 +51,8 @@ class Backward {
       else
         name_early();
     }
-    // What was named early gets its equations, and inputs, which have none, their sums.
+    // Writes the equations of variables named early, and the sums of inputs, which have no
+    // equations.
     for (std::uint32_t v = 0; v < adjoints_.size(); ++v) {
       const std::uint32_t q = equation_of(v);
       if (!d_.activity.is_useful(v) || !(early_[v].given() || q == UINT32_MAX)) continue;
@@ -64,7 +66,7 @@ class Backward {
  private:
   std::uint32_t equation_of(std::uint32_t v) const { return d_.node.names.variables[v].equation; }
 
-  // A variable is recurrent if a user of it depends on the equation that defines it.
+  // A variable is recurrent if one of its users depends on the equation that defines it.
   void find_recurrent() {
     const auto users = [&](std::size_t q, auto&& f) {
       for (const std::uint32_t v : d_.activity.reached(q))
@@ -80,7 +82,8 @@ class Backward {
       });
   }
 
-  // The last one all of whose variables have all that their users contribute, or have names already.
+  // The last pending equation whose variables have all contributions of their users, or have
+  // names already.
   std::optional<std::size_t> next_equation() const {
     const auto is_ready = [&](std::uint32_t v) {
       return v == NodeFacts::unnamed || !d_.activity.is_useful(v) || users_left_[v] == 0 || early_[v].given();
@@ -102,7 +105,8 @@ class Backward {
     for (const std::uint32_t v : d_.activity.reached(q)) --users_left_[v];
   }
 
-  // Of the recurrent variables that wait, one that is read through a delay (a recurrence is cut there).
+  // Names one of the waiting recurrent variables; preferably one read through a delay, which
+  // breaks the cycle.
   void name_early() {
     std::optional<std::uint32_t> chosen;
     bool is_delayed = false;
@@ -130,7 +134,7 @@ class Backward {
 
   // ---- sums of contributions ----
 
-  // The adjoint of v: what its users contributed.
+  // The adjoint of v: the sum of the contributions of its users.
   void sum_up(std::uint32_t v) {
     if (early_[v].given()) return sum_up_early(v);
     if (contributions_[v].empty()) return;
@@ -144,7 +148,7 @@ class Backward {
     write_.equation(adjoints_[v].value, sum);
   }
 
-  // The same where act and adjoint have names already.
+  // The same if activity and adjoint have names already.
   void sum_up_early(std::uint32_t v) {
     const Adjoint early = early_[v];
     const Symbol self = d_.node.names.variables[v].name;
@@ -155,12 +159,12 @@ class Backward {
     }
     auto [act, sum] = summed(v);
     d_.acts.define_copy(early.act, act);
-    // An adjoint that only itself contributes to is zero, of a shape that nothing else tells.
+    // An adjoint whose only contributions come from itself is zero, and its shape must be stated.
     if (!is_grounded(v)) sum = write_.binary(BinaryOp::add, sum, write_.when(write_.zeros_like(self), early.act));
     write_.equation(early.value, sum);
   }
 
-  // Where any contribution is present, and the sum of those that are.
+  // The activity of the sum (where any contribution is present), and the sum.
   std::pair<Symbol, ExprId> summed(std::uint32_t v) {
     const std::vector<Contribution>& list = contributions_[v];
     if (const auto both = both_branches(v)) return *both;
@@ -185,7 +189,7 @@ class Backward {
     return {act, write_.when(sum, act)};
   }
 
-  // x used as `x when c` and `x when not c`: each cycle has one of the two.
+  // x is used as `x when c` and `x when not c`: each cycle has exactly one of the two.
   std::optional<std::pair<Symbol, ExprId>> both_branches(std::uint32_t v) {
     const std::vector<Contribution>& list = contributions_[v];
     if (list.size() != 2 || !list[0].branch || !list[1].branch) return std::nullopt;
@@ -226,11 +230,12 @@ class Backward {
   void pass_on(ExprId e, Flow flow) {
     if (!d_.activity.takes_adjoint(e)) return;
     const Span outer = std::exchange(write_.span, d_.node.program.span(e));
-    const ast::Expr original = d_.node.expr(e);  // the program's expressions move while new ones are added
+    // A copy: the expressions move while new ones are added.
+    const ast::Expr original = d_.node.expr(e);
     std::visit(Overloaded{
                    [&](const ast::Name&) { contribute(e, std::move(flow)); },
                    [&](const ast::When& x) {
-                     // A variable that is sampled gets what the sampling, as a whole, contributes to it.
+                     // A sampled variable gets the contribution of the sampling as a whole.
                      pass_on_when(d_, x, flow, d_.node.is_name(x.operand) ? contribution() : further());
                    },
                    [&](const ast::Merge& x) { pass_on_merge(d_, x, flow, further()); },
@@ -245,7 +250,7 @@ class Backward {
     write_.span = outer;
   }
 
-  // A call within an expression, or of an operator or `param`.
+  // A call within an expression, or a call of an operator or `param`.
   void pass_on_inner_call(ExprId e, Flow flow) {
     if (d_.node.refers_to<ParamRef>(e)) return move_parameter(d_, e, reduced(d_, std::move(flow), e));
     if (!d_.node.refers_to<NodeRef>(e)) return pass_on_application(d_, e, std::move(flow), further());
@@ -272,7 +277,7 @@ class Backward {
   std::vector<Adjoint> adjoints_;
   std::vector<Adjoint> early_;  // named before their equations
   std::vector<std::size_t> users_left_;
-  std::vector<bool> pending_;  // by equation: it has useful variables, and is still to be taken
+  std::vector<bool> pending_;  // by equation: it has useful variables and has not been taken
   std::vector<bool> recurrent_;
 };
 

@@ -1,13 +1,15 @@
-// The backward pass over one node: adjoints of its variables, from those of its outputs.
+// The backward pass over one node: the adjoints of its variables, from the adjoints of its
+// outputs.
 //
-// Each useful variable v has an act, a Boolean on the clock of v, and an adjoint dv on `clock(v) on act`. Equations
-// are taken users first; each passes the adjoint of its variable down its expression, to the variables in it. Where
-// users form a cycle (a recurrence), one variable's act and adjoint get their names before their equations:
+// Each useful variable v has an activity, a Boolean on the clock of v, and an adjoint dv on
+// `clock(v) on act`. Equations are taken users first; each passes the adjoint of its variable
+// down its expression to the variables in it. If users form a cycle (a recurrence), the activity
+// and adjoint of one variable get their names before their equations are written:
 //
-//   h = tanh(w * fby_end(end, 0.0, h) + x);
+//  h = tanh(w * fby_end(end, 0.0, h) + x);
 //
-//   bp_h = if bp then true else bp_i;                        what uses h: the output, the delay
-//   dh = ((merge bp do 0.0) + (merge bp_i di 0.0)) when bp_h;
+//  bp_h = if bp then true else bp_i;                        uses of h: the output, the delay
+//  dh = ((merge bp do 0.0) + (merge bp_i di 0.0)) when bp_h;
 #pragma once
 
 #include <vector>
@@ -16,14 +18,14 @@
 
 namespace rml::derivation {
 
-// The adjoint of an output as it is given.
+// The given adjoint of an output.
 struct Seed {
   std::uint32_t variable;
   Symbol act;
   ExprId adjoint;
 };
 
-// By variable; not given: it has none.
+// By variable; an adjoint that is not given means that the variable has none.
 std::vector<Adjoint> pass_backward(Derivation& d, const std::vector<Seed>& seeds);
 
 }  // namespace rml::derivation

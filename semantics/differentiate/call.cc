@@ -1,7 +1,7 @@
-// Calls of `diff f` (see differentiate/call.h).
+// Expands calls of `diff f`.
 //
-// The call says what is to be derived: an adjoint that is written as 0.0 is none. Then its arguments and results are
-// held against the interface of `diff f`, and the call is written anew.
+// The call determines the derivative: an adjoint written as 0.0 counts as absent. Then its
+// arguments and results are compared with the interface of `diff f`, and the call is rewritten.
 #include "semantics/differentiate/call.h"
 
 #include <map>
@@ -15,10 +15,11 @@ namespace rml {
 
 namespace {
 
-// The interface of `diff f`: inputs of f, bp, adjoints; outputs of f, then a gradient for each float input.
+// The interface of `diff f`: inputs of f, bp, adjoints; outputs of f, then a gradient for each
+// float input.
 struct DiffInterface {
-  const ast::Node of;                         // a copy: the program's nodes move while derived ones are added
-  std::vector<bool> adjoints;                 // by output of f: it may be given one
+  const ast::Node of;                         // a copy: the program's nodes move
+  std::vector<bool> adjoints;                 // by output of f: whether it can have an adjoint
   std::vector<std::uint32_t> differentiable;  // inputs of f
 
   std::size_t bp() const { return of.inputs.size(); }
@@ -34,7 +35,7 @@ DiffInterface diff_interface(const Program& program, const Checked& checked, con
   return made;
 }
 
-// `diff f(x, bp, dy) -> (y, dx)`
+// The interface for messages: `diff f(x, bp, dy) -> (y, dx)`.
 std::string interface_text(const Program& program, const DiffInterface& f) {
   std::string text = "diff " + program.text(f.of.name) + "(";
   for (const ast::Parameter& p : f.of.inputs) text += program.text(p.name) + ", ";
@@ -47,15 +48,15 @@ std::string interface_text(const Program& program, const DiffInterface& f) {
   return text + ")";
 }
 
-// Whether e is 0.0, on whatever clock.
+// True if e is 0.0, on any clock.
 bool is_zero(const Program& program, ExprId e) {
   while (const auto* sampled = std::get_if<ast::When>(&program[e])) e = sampled->operand;
   const auto* literal = std::get_if<ast::FloatLiteral>(&program[e]);
   return literal != nullptr && literal->value == 0.0;
 }
 
-// The adjoints that are written as 0.0: places among the arguments, and outputs of f. None where the arguments do not
-// fit, which is to be reported.
+// The adjoints that are written as 0.0: their argument positions, and their outputs of f. Empty
+// if the arguments do not fit; then an error is reported later.
 struct ZeroAdjoints {
   std::vector<std::size_t> places, outputs;
 };
@@ -73,7 +74,7 @@ ZeroAdjoints zero_adjoints(const Program& program, const ast::Call& call, const 
   return next == call.arguments.size() ? zeros : ZeroAdjoints{};
 }
 
-// Whether copies of e have its value, and are the same condition.
+// True if copies of e have the same value and are the same condition.
 bool is_pure(const Program& program, const Resolved& names, ExprId e) {
   const ast::Expr& x = program[e];
   if (std::holds_alternative<ast::Fby>(x) || std::holds_alternative<ast::Post>(x) ||
@@ -88,7 +89,7 @@ bool is_pure(const Program& program, const Resolved& names, ExprId e) {
   return pure;
 }
 
-// A call of the derived node in the place of one of `diff f`, and the equations that it needs.
+// The call of the derived node that replaces a call of `diff f`, and the equations that it needs.
 class Replacement {
  public:
   Replacement(Derivatives& derivatives, const DiffCall& at, const DiffInterface& f, const Derivative& derived,
@@ -108,7 +109,7 @@ class Replacement {
     call_.target = derived_.node;
   }
 
-  // What the call yields, where results of `diff f` are to be found in `wanted`.
+  // The targets of the new call. `wanted` has the targets of the old call.
   std::vector<ast::Target> results(const std::vector<ast::Target>& wanted) {
     const auto behind = wanted.begin() + static_cast<std::ptrdiff_t>(f_.of.outputs.size());
     std::vector<ast::Target> left(wanted.begin(), behind);
@@ -121,13 +122,14 @@ class Replacement {
     return left;
   }
 
-  // The call and the equations, once its results are known.
+  // Complete after results() has been called.
   const ast::Call& call() const { return call_; }
   const std::vector<ast::Equation>& equations() const { return added_; }
 
  private:
-  // One `bp` is what the derived node gets for each of its own; the optimizer's arguments, for each root of f's clocks,
-  // follow all others. A node that the user wrote takes none: it says itself how its parameters move.
+  // Each `bp` of the derived node gets the single `bp` of the call. The optimiser's arguments,
+  // once for each root of f's clocks, follow all others. A node that the user wrote takes none:
+  // it defines itself how its parameters change.
   void add_arguments() {
     bp_ = repeatable(call_.arguments[f_.bp()].value, "bp");
     for (std::size_t k = 1; k < derived_.bps.size(); ++k) {
@@ -144,7 +146,7 @@ class Replacement {
     }
   }
 
-  // What the derived node is told of steps (step_inputs). All its parameters move together, wherever they are.
+  // The arguments for `step_inputs`. All parameters change together, whatever their node.
   std::vector<ExprId> step_arguments() {
     if (!moves_.valid()) {
       step_at_ = fresh_("step_at");
@@ -163,7 +165,8 @@ class Replacement {
 
   void equation(ast::Target left, ExprId right) { added_.push_back({{std::move(left)}, right, write_.span}); }
 
-  // What stands more than once: a name, a constant, a tree of pure operators.
+  // An expression that may be written more than once: a name, a constant, or a tree of pure
+  // operators.
   ExprId repeatable(ExprId& e, const char* base) {
     if (!is_pure(program_, names_, e)) {
       const Symbol name = fresh_(base);
@@ -178,7 +181,7 @@ class Replacement {
     return to != gradients_.end() && to->second.name.valid();
   }
 
-  // A result of the derived node behind those of f. A gradient that someone takes is padded.
+  // The target for an additional result of the derived node. A gradient that is used is padded.
   ast::Target extra(std::size_t k, const std::vector<ast::Target>& left) {
     const Derivative::Extra& e = derived_.extras[k];
     if (!derived_.needed(k, [&](std::uint32_t input) { return takes(input); })) return write_.target({});
@@ -194,7 +197,7 @@ class Replacement {
     return write_.target(sampled);
   }
 
-  // `bp` on a clock of f's interface: sampled by what stands here for the conditions of that clock.
+  // `bp` on a clock of f's interface: sampled by the caller's conditions for that clock.
   ExprId bp_on(ClockTermId clock, const std::vector<ast::Target>& left) {
     if (!clock.valid() || clocks_.terms[clock.index].kind != ClockTerm::on) return write_.copy(bp_);
     const ClockTerm& t = clocks_.terms[clock.index];
@@ -208,18 +211,20 @@ class Replacement {
 
   Program& program_;
   const Resolved& names_;
-  const ClockedNode& clocks_;  // of f
+  const ClockedNode& clocks_;  // clocks of f's interface
   const DiffInterface& f_;
   const Derivative& derived_;
   ast::Call call_;
-  const std::optional<ast::Deal> deal_;  // of the node that calls
+  const std::optional<ast::Deal> deal_;  // deal of the calling node
   FreshNames fresh_;
   SyntaxWriter write_;
   ExprId bp_;
-  Symbol step_at_, moves_;  // where in a step a micro-batch is, where parameters move; invalid: not asked for
+  // `step_at_`: the position of a micro-batch in its step. `moves_`: true where parameters
+  // change. Both are invalid until used.
+  Symbol step_at_, moves_;
   std::vector<ast::Equation> added_;
-  std::map<std::uint32_t, ast::Target> gradients_;  // by input of f: what takes them
-  std::map<std::uint32_t, Symbol> activities_;      // likewise
+  std::map<std::uint32_t, ast::Target> gradients_;  // by input of f: the target of its gradient
+  std::map<std::uint32_t, Symbol> activities_;      // by input of f: the activity of its gradient
   std::set<std::uint32_t> padded_;                  // inputs whose gradients have their equations
 };
 
@@ -241,7 +246,7 @@ class Expansion {
       if (equations[q].value == at.call) equation_ = q;
   }
 
-  // Whether the call could be replaced; else there is a diagnostic.
+  // False if the call could not be replaced; then a diagnostic has been reported.
   bool run() {
     if (!take_optimizer()) return false;
     if (!take_deal()) return false;
@@ -249,7 +254,7 @@ class Expansion {
     if (derived.failed || !fits(derived)) return false;
     Replacement replacement(derivatives_, at_, f_, derived, call_);
     ast::Node& node = program_.nodes[at_.in.index];
-    if (equation_) {  // within an expression the gradients have no use
+    if (equation_) {  // within an expression, gradients have no use
       std::vector<ast::Target>& targets = node.equations[*equation_].targets;
       targets = replacement.results(targets);
     }
@@ -263,7 +268,7 @@ class Expansion {
     return derivatives_.diagnostics().report(Code::E0604, span, std::move(message), std::move(label));
   }
 
-  // What an optimizer takes in front of act, g and p.
+  // The arguments that the optimiser takes before act, g and p.
   std::string arguments_wanted(const ast::Node& optimizer) const {
     if (optimizer.inputs.size() < 3 || optimizer.outputs.size() != 1)
       return "it has " + counted(optimizer.inputs.size(), "input") + " and " +
@@ -275,7 +280,7 @@ class Expansion {
     return "it takes " + (count == 0 ? "none" : std::to_string(count) + names);
   }
 
-  // The optimizer of `diff[optimizer(…)] f` becomes part of the key.
+  // Adds the optimiser of `diff[optimiser(…)] f` to the key.
   bool take_optimizer() {
     if (!call_.diff || call_.diff->optimizer.empty()) return true;
     key_.optimizer = at_.optimizer;
@@ -289,7 +294,7 @@ class Expansion {
     return false;
   }
 
-  // Where rows are dealt, gradients are added over a step before they move anything.
+  // If rows are dealt, gradients are summed over a step before parameters change.
   bool take_deal() {
     if (program_[at_.in].deal() == nullptr) {
       const ast::Deal* const dealt = program_[at_.of].deal();
@@ -308,7 +313,8 @@ class Expansion {
     return true;
   }
 
-  // The derivative, for the adjoints that are not zero; one that the user wrote takes those that are as well.
+  // The derivative for the adjoints that are not zero. A derivative that the user wrote takes the
+  // zero ones too.
   Derivative derive() {
     const ZeroAdjoints zeros = zero_adjoints(program_, call_, f_);
     for (const std::size_t j : zeros.outputs) key_.outputs[j] = DerivativeKey::no_adjoint;
@@ -319,8 +325,8 @@ class Expansion {
     return derived;
   }
 
-  // Whether the call has the arguments and results of `diff f`.
-  // Which inputs have gradients, and why an integer that is given for one may count among them.
+  // The inputs that have gradients, and why an input that the user gives as an integer may be
+  // among them.
   std::string gradients_text() const {
     std::string floats, open;
     for (const std::uint32_t i : f_.differentiable) {
@@ -359,7 +365,7 @@ class Expansion {
   ast::Call call_;
   DerivativeKey key_;
   const DiffInterface f_;
-  std::optional<std::size_t> equation_;  // whose whole right-hand side the call is
+  std::optional<std::size_t> equation_;  // the equation, if the call is its whole right-hand side
 };
 
 }  // namespace

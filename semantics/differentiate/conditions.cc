@@ -1,4 +1,4 @@
-// Conditions of clocks and their names (see differentiate/conditions.h).
+// Collects the conditions of the node's clocks by class, and gives each class and clock one name.
 #include "semantics/differentiate/conditions.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ bool Conditions::keeps_all(const Sampling& s) const {
   return known != constants_.end() && known->second == s.positive;
 }
 
-// Two conditions on different clocks may be the same, and a name has one clock.
+// Equal conditions may be on different clocks, but a name has one clock.
 bool Conditions::is_same_clock(ClockTermId a, ClockTermId b) {
   const auto& terms = node_.clocks.terms;
   for (; a != b; a = terms[a.index].parent, b = terms[b.index].parent) {
@@ -103,7 +103,7 @@ bool Conditions::is_same_clock(ClockTermId a, ClockTermId b) {
   return true;
 }
 
-// What holds where a sampled clock is present.
+// The condition that holds where a sampled clock is present.
 ClockCondition Conditions::held(const ClockTerm& term) {
   ClockCondition c = term.condition.variable >= 0
                          ? classes_.of_variable(static_cast<std::uint32_t>(term.condition.variable))

@@ -1,7 +1,7 @@
-// Names for the conditions of clocks. All expressions that are the same condition get one name, or clocks that are
-// equal would be so no more once they are written anew.
+// Names for the conditions of clocks. All expressions for the same condition get one name;
+// otherwise equal clocks would become different when they are written again.
 //
-//   y = x when (a > b);  z = y + (w when (a > b));      both samplings by c, c = a > b
+//  y = x when (a > b);  z = y + (w when (a > b));      both are sampled by c, with c = a > b
 #pragma once
 
 #include <map>
@@ -23,17 +23,19 @@ class Conditions {
  public:
   Conditions(const NodeFacts& node, GradientWriter& write);
 
-  // The name of a condition of the original.
+  // The name of a condition of the original node.
   Symbol named(ExprId e);
-  // The conditions from the root of the node's clocks down to a clock, each on the clock that it samples.
+  // The conditions from the root of the node's clocks down to a clock, each on the clock that it
+  // samples.
   std::vector<Sampling> down_to(ClockTermId clock);
   std::uint32_t root(ClockTermId clock) const { return root_of(node_.clocks, clock); }
-  // A condition that is variable `variable` of a node's interface, where clocks of that node are sampled by `list`.
-  // Checks represent a condition by one variable of the interface, which may be on a clock above.
+  // A condition that is variable `variable` of a node's interface, brought to the clock reached
+  // by `list`. Clock inference represents a condition by one variable of the interface, which may
+  // be on a clock above.
   Symbol brought_down(Symbol condition, const ClockedNode& of, std::size_t variable, const std::vector<Sampling>& list);
-  // `value when condition`, under one name.
+  // `value when condition`, with one name for all uses.
   Symbol sampled(Symbol value, const Sampling& s);
-  // Whether what is sampled has the clock that it is sampled from, as by a constant.
+  // True if the sampling does not change the clock, because the condition is a constant.
   bool keeps_all(const Sampling& s) const;
 
  private:
@@ -45,9 +47,9 @@ class Conditions {
   const NodeFacts& node_;
   GradientWriter& write_;
   ConditionClasses classes_;
-  std::vector<ExprId> unnamed_;       // conditions of the node that are no names, without their negations
-  std::map<Symbol, bool> constants_;  // conditions that are, and which
-  std::map<std::tuple<Symbol, Symbol, bool>, Symbol> sampled_;  // by value, condition and its sign
+  std::vector<ExprId> unnamed_;                                 // conditions that are no names, without their negations
+  std::map<Symbol, bool> constants_;                            // conditions that are constants, with their values
+  std::map<std::tuple<Symbol, Symbol, bool>, Symbol> sampled_;  // by value, condition and sign
 };
 
 }  // namespace rml::derivation

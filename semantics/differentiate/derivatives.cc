@@ -1,4 +1,4 @@
-// Derived nodes: found where the user wrote them, else made (see differentiate/derivatives.h).
+// Finds a derived node that the user wrote; otherwise makes one.
 #include "semantics/differentiate/derivatives.h"
 
 #include <utility>
@@ -42,7 +42,7 @@ const Derivative& Derivatives::derive(const DerivativeKey& key) {
   return out;
 }
 
-// A node `diff_g` that the user wrote beside g, or in the main file.
+// A node `diff_g` that the user wrote in the file of g, or in the main file.
 NodeId Derivatives::written(NodeId of) const {
   const std::string name = "diff_" + program_.text(program_[of].name);
   for (const ModuleId module : {program_[of].module, ModuleId{0}}) {
@@ -56,7 +56,7 @@ NodeId Derivatives::written(NodeId of) const {
 
 namespace {
 
-// What output `name` of a written node is to the node that it differentiates.
+// The role of output `name` of a written derivative.
 Derivative::Extra written_extra(const Program& program, const ast::Node& of, const std::string& name) {
   Derivative::Extra extra;
   for (std::uint32_t i = 0; i < of.inputs.size(); ++i) {
@@ -67,7 +67,7 @@ Derivative::Extra written_extra(const Program& program, const ast::Node& of, con
   return extra;
 }
 
-// The variables of a written node's interface that its variable v is sampled by, the last sampling first.
+// The interface variables that sample variable v of a written node, innermost sampling first.
 std::vector<std::uint32_t> sampled_by(const ClockedNode& clocks, std::size_t v) {
   std::vector<std::uint32_t> list;
   if (clocks.has_errors || v >= clocks.variable_clocks.size()) return list;
@@ -77,7 +77,8 @@ std::vector<std::uint32_t> sampled_by(const ClockedNode& clocks, std::size_t v) 
   return list;
 }
 
-// The input whose gradient is meant by a name that is none: `dx2`, as variables are called where there is a `dx`.
+// The input whose gradient a name such as `dx2` probably means: local variables get such names
+// beside `dx`.
 std::optional<std::string> nearly_gradient(const Program& program, const ast::Node& of, const std::string& name) {
   const std::string::size_type end = name.find_last_not_of("0123456789") + 1;
   for (const ast::Parameter& input : of.inputs)
@@ -87,8 +88,8 @@ std::optional<std::string> nearly_gradient(const Program& program, const ast::No
 
 }  // namespace
 
-// The interface of a written node: gradients are known by the names of its outputs, and which activity belongs to which
-// adjoint and gradient by their clocks.
+// The interface of a written node. Gradients are recognised by the names of outputs. Clocks say
+// which activity belongs to which adjoint and gradient.
 void Derivatives::take_written(const DerivativeKey& key, Derivative& out) const {
   const ast::Node &of = program_[key.node], &node = program_[out.node];
   const TypedNode& typed = checked_.types.nodes[key.node.index];
@@ -124,7 +125,7 @@ void Derivatives::take_written(const DerivativeKey& key, Derivative& out) const 
   }
 }
 
-// Which of the `bps` of a written node each adjoint comes with.
+// Finds, for each adjoint, its `bp` of the written node.
 void Derivatives::take_written_bps(const DerivativeKey& key, std::uint32_t bps, Derivative& out) const {
   const auto first_bp = static_cast<std::uint32_t>(program_[key.node].inputs.size());
   for (std::uint32_t k = 0; k < bps; ++k) out.bps.push_back({UINT32_MAX, k + 1});
@@ -135,8 +136,9 @@ void Derivatives::take_written_bps(const DerivativeKey& key, std::uint32_t bps, 
   }
 }
 
-// Where the gradient that is output k of a written node is present: what its clock is sampled by, an activity before it
-// or a `bp`. Where the clock does not say it, the activity that is named after the same input, else the first `bp`.
+// Finds the activity of the gradient that is output k of a written node: the variable that
+// samples its clock, which is an earlier activity or a `bp`. If the clock gives none, it is the
+// activity with the same input's name, else the first `bp`.
 void Derivatives::find_activity(const DerivativeKey& key, std::size_t k, const Derivative& of,
                                 Derivative::Extra& gradient) const {
   const std::size_t first_bp = program_[key.node].inputs.size(), inputs = program_[of.node].inputs.size();

@@ -1,7 +1,8 @@
-// The program that is differentiated, and what has been derived of its nodes.
+// The program under differentiation, and the nodes derived so far.
 //
-// A derived node is made when it is first asked for, and kept: two calls that ask for the same share it.
-// While one is made it asks for those of the nodes that it calls, so callees are made first.
+// A derived node is made at the first request and stored, so calls with equal keys share it.
+// While it is made, it requests the derivatives of the nodes that it calls, so callees are made
+// first.
 #pragma once
 
 #include <functional>
@@ -15,28 +16,28 @@ namespace rml {
 
 class Derivatives {
  public:
-  // Makes a derived node under a name, and tells its interface; without a node, but with diagnostics and
-  // `failed` in the interface, where there is none.
+  // Makes a derived node with the given name and sets its interface. If the node has no
+  // derivative, reports a diagnostic and sets `failed` in the interface.
   using Derive = std::function<ast::Node(Derivatives&, const DerivativeKey&, const std::string& name, Derivative&)>;
 
   Derivatives(Program& program, Diagnostics& diagnostics, Derive derive);
 
-  // Checks the program as it is, without a word; the tables are those of checked().
+  // Checks the current program without reporting errors; checked() returns the tables.
   void check();
   const Checked& checked() const { return checked_; }
   Program& program() { return program_; }
   Diagnostics& diagnostics() { return diagnostics_; }
 
   const Derivative& derive(const DerivativeKey& key);
-  // Adds a node that was made; and a name for one.
+  // add: adds a generated node. fresh_name: a name for one.
   NodeId add(ast::Node node);
   std::string fresh_name(const std::string& base);
-  // In the order in which they were made, callees first.
+  // In the order of generation, callees first.
   const std::vector<NodeId>& made() const { return made_; }
 
-  // The key with which a call of `node` outside every derived node asks for it.
+  // The key for a call of `node` outside all derived nodes.
   DerivativeKey outermost(NodeId node) const;
-  // Whether a node, or one it calls, has a `param`.
+  // True if the node has a `param`, or calls a node that has one.
   bool has_parameters(NodeId node);
   bool lives_in_time(NodeId node) const { return checked_.names.nodes[node.index].lives_in_time; }
 

@@ -1,7 +1,7 @@
-// The rounds of differentiation (see differentiate.h).
+// The rounds of differentiation.
 //
-// In each round the program is checked as it is; nodes that hold a `diff` count as unsound
-// until it is expanded. What a round expands may hold another `diff`, for the next one.
+// Each round checks the current program. A node that contains a `diff` counts as erroneous until
+// the `diff` is expanded. Expanded code may contain another `diff`, which the next round expands.
 #include "semantics/differentiate/differentiate.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool is_sound(const Checked& checked, NodeId node) {
                              [&](NodeId callee) { return is_sound(checked, callee); });
 }
 
-// Expands what can be expanded now. Whether anything changed.
+// Expands all calls that can be expanded now. Returns true if anything changed.
 bool expand_round(Derivatives& derivatives) {
   derivatives.check();
   bool changed = false;

@@ -1,4 +1,4 @@
-// Questions about the expressions of one node (see differentiate/facts.h).
+// Queries about the expressions of one node.
 #include "semantics/differentiate/facts.h"
 
 #include "semantics/check/syntax.h"

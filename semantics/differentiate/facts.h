@@ -1,4 +1,5 @@
-// What the checks say of the node that is differentiated: made once, read by all parts of its derivation.
+// The results of the checks for the node to be differentiated. All parts of its derivation read
+// them.
 #pragma once
 
 #include <optional>
@@ -8,7 +9,7 @@
 
 namespace rml::derivation {
 
-// An operand of an operator's application, and its place among the row's operands.
+// An operand of an operator's application, and its position among the row's operands.
 struct Operand {
   ExprId value;
   std::size_t place = 0;
@@ -20,20 +21,21 @@ struct NodeFacts {
   const Program& program;
   const Checked& checked;
   const DerivativeKey& key;
-  const ast::Node node;  // a copy: the program's nodes move while derived ones are added
+  const ast::Node node;  // a copy: the program's nodes move
   const ResolvedNode& names;
   const TypedNode& types;
   const ClockedNode& clocks;
   static constexpr std::uint32_t unnamed = UINT32_MAX;
-  std::vector<std::vector<std::uint32_t>> targets;  // by equation: variables, `unnamed` where a result has no name
+  std::vector<std::vector<std::uint32_t>> targets;  // by equation: its variables; `unnamed` for `_`
 
-  // Expressions move while new ones are added to the program.
+  // Returns a reference that becomes invalid when expressions are added to the program.
   const ast::Expr& expr(ExprId e) const { return program[e]; }
   const Reference& reference(ExprId e) const { return checked.names.references[e.index]; }
-  // The arguments of a call, and the operands of an operator otherwise written, in the order of the row's parameters.
+  // The arguments of a call, or the operands of an operator in other syntax, in the order of the
+  // row's parameters.
   std::vector<ExprId> arguments(ExprId e) const;
   std::vector<Operand> operands(ExprId e) const;
-  // The parts of which the value of e is made; conditions are none.
+  // The subexpressions from which the value of e is computed. Conditions are not included.
   std::vector<ExprId> value_parts(ExprId e) const;
 
   template <class Ref>
@@ -43,8 +45,8 @@ struct NodeFacts {
   const OperatorInfo* row(ExprId e) const;  // null: e is no application of an operator
   bool is_elementwise(ExprId e) const;
   bool is_name(ExprId e) const { return std::holds_alternative<ast::Name>(expr(e)); }
-  std::optional<std::uint32_t> variable(ExprId e) const;  // of which e is the name
-  // Whether e may be written wherever it is needed: it is the same at every cycle, on every clock.
+  std::optional<std::uint32_t> variable(ExprId e) const;  // the variable that e names
+  // True if e may be written anywhere: it has the same value at every cycle, on every clock.
   bool is_static(ExprId e) const;
 
   bool is_float_variable(std::uint32_t v) const { return is_float(types.variable_types[v], key.float_variables); }
@@ -53,7 +55,7 @@ struct NodeFacts {
 
   const std::string& text(Symbol s) const { return program.text(s); }
   const std::string& variable_text(std::uint32_t v) const { return text(names.variables[v].name); }
-  // The variable's name where e is one.
+  // The variable's name if e is one.
   std::string text_of(ExprId e, const std::string& otherwise) const;
 };
 

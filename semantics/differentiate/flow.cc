@@ -1,4 +1,4 @@
-// Flows of adjoints (see differentiate/flow.h).
+// Reduces flows to the shapes of their expressions, and reports expressions without a derivative.
 #include "semantics/differentiate/flow.h"
 
 namespace rml::derivation {

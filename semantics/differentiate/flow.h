@@ -1,8 +1,8 @@
-// What passes on an adjoint has at hand, and what it makes.
+// The data that rules for adjoints read and produce.
 //
-// A rule takes an expression of the original and the adjoint of its value, and passes on what that means for its
-// parts. The names that it makes on the way follow the order in which parts are visited, so parts are passed on one
-// by one, each with all that is inside it.
+// A rule takes an expression of the original and the adjoint of its value, and passes adjoints on
+// to the parts of the expression. New names are numbered in the order of visits, so parts are
+// passed on one after the other, each with all of its subexpressions.
 #pragma once
 
 #include <functional>
@@ -18,20 +18,22 @@
 
 namespace rml::derivation {
 
-// The adjoint of a variable, present where act holds.
+// The adjoint of a variable, present where `act` holds.
 struct Adjoint {
   Symbol act, value;
   bool given() const { return act.valid(); }
 };
 
-// What `x when [not] condition` passes on to the variable x, before it is padded where x is not sampled.
+// The contribution of `x when [not] condition` to the variable x, before padding at the other
+// cycles.
 struct Branch {
   Sampling sampling;
   Symbol act;
   ExprId adjoint;
 };
 
-// An adjoint on its way down: present where act holds, of the broadcast shape of `shape`.
+// An adjoint on its way down an expression: present where `act` holds, with the broadcast shape
+// `shape`.
 struct Flow {
   Symbol act;
   ExprId adjoint;
@@ -41,22 +43,24 @@ struct Flow {
 
 using PassOn = std::function<void(ExprId part, Flow)>;
 
-// Inputs of the derived node after those of the original; the later ones by root of the original's clocks.
+// Inputs of the derived node after those of the original. `rates` and `steps` are by root of its
+// clocks.
 struct AddedInputs {
-  std::vector<Symbol> bps;                             // where adjoints are present: by place in Derivative::bps
-  std::map<std::uint32_t, std::vector<Symbol>> rates;  // the optimizer's arguments
-  std::map<std::uint32_t, std::vector<Symbol>> steps;  // what `step_inputs` lists, where gradients are added
+  std::vector<Symbol> bps;                             // activities of adjoints, by position in Derivative::bps
+  std::map<std::uint32_t, std::vector<Symbol>> rates;  // the optimiser's arguments
+  // The inputs of `step_inputs`, if it sums gradients.
+  std::map<std::uint32_t, std::vector<Symbol>> steps;
 };
 
-// Those of a root. A root that no output with an adjoint has is a constant's: it may be on any clock, so it takes those
-// of the first.
+// The inputs for a root. A root that no output with an adjoint has belongs to a constant, which
+// may be on any clock, so it uses the inputs of the first root.
 inline const std::vector<Symbol>& of_root(const std::map<std::uint32_t, std::vector<Symbol>>& inputs,
                                           std::uint32_t root) {
   const auto own = inputs.find(root);
   return own != inputs.end() ? own->second : inputs.begin()->second;
 }
 
-// One node's derivation while it goes on.
+// The state of one node's derivation.
 struct Derivation {
   const NodeFacts& node;
   const Activity& activity;
@@ -69,13 +73,13 @@ struct Derivation {
   bool failed = false;  // an error was reported
 };
 
-// The flow as one of exactly the shape of e.
+// The flow with exactly the shape of e.
 Flow reduced(Derivation& d, Flow flow, ExprId e);
 
-// e on the clock that the samplings lead to.
+// e on the clock reached by the samplings.
 ExprId sampled_by(GradientWriter& write, ExprId e, const std::vector<Sampling>& list);
 
-// E0601: nothing is passed on by e.
+// Reports E0601: e passes on no adjoint.
 Diagnostic& refuse(Derivation& d, ExprId e, const std::string& because);
 
 }  // namespace rml::derivation

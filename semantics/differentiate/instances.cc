@@ -1,9 +1,9 @@
-// Instances in the derived node (see differentiate/instances.h).
+// Instances in the derived node.
 //
-//   y = g(x);      y, bp_x, dx = diff_g(x, bp, dy);     dx is passed on to x, where bp_x holds
+//  y = g(x);      y, bp_x, dx = diff_g(x, bp, dy);     dx is passed on to x, where bp_x holds
 //
-// The adjoints of the results, present where they happen to be, are brought to where the derived node expects them:
-// where its `bp` holds, sampled as the clocks of its interface say.
+// The adjoints of the results are brought to the cycles at which the derived node expects them:
+// where its `bp` holds, sampled like the clocks of its interface.
 #include "semantics/differentiate/instances.h"
 
 #include <utility>
@@ -19,12 +19,12 @@ DerivativeKey callee_key(const NodeFacts& node, ExprId e, std::vector<std::uint3
 
 namespace {
 
-// A gradient of a parameter, present where act holds.
+// A gradient of a parameter, present where `act` holds.
 struct Moving {
   Symbol act, value;
 };
 
-// What it is once it has been added over the micro-batches of a step.
+// The gradient summed over the micro-batches of a step.
 Moving of_step(Derivation& d, Symbol p, const Moving& each, const std::vector<Symbol>& steps) {
   GradientWriter& write = d.write;
   const Moving total{steps.back(), write.fresh("total_d" + d.node.text(p))};
@@ -35,7 +35,7 @@ Moving of_step(Derivation& d, Symbol p, const Moving& each, const std::vector<Sy
   return total;
 }
 
-// What all elements ask for that have p together, where any of them does.
+// The sum of the gradients of all map elements that share p, present where any of them is.
 Moving of_all_elements(Derivation& d, Symbol p, const Moving& each) {
   GradientWriter& write = d.write;
   const auto over = [&](ExprId x) {
@@ -47,7 +47,7 @@ Moving of_all_elements(Derivation& d, Symbol p, const Moving& each) {
   return all;
 }
 
-// The ends of micro-batches may fall between the cycles of a sampled clock.
+// Refused because the ends of micro-batches may fall between the cycles of a sampled clock.
 void refuse_clock(Derivation& d, ExprId e) {
   d.derivatives.diagnostics()
       .report(Code::E1001, d.node.program.span(e),
@@ -111,7 +111,7 @@ std::vector<ExprId> optimizer_arguments(Derivation& d, ExprId e, const Derivativ
 
 namespace {
 
-// An instance of g, and the one of its derivative that takes its place.
+// An instance of g, and the instance of its derivative that replaces it.
 class Instance {
  public:
   Instance(Derivation& d, ExprId e, std::vector<ast::Target> results)
@@ -123,7 +123,7 @@ class Instance {
         arguments_(d.node.checked.names.arguments[e.index]),
         results_(std::move(results)) {}
 
-  // Whether there is a derivative of g for these adjoints of its results.
+  // False if g has no derivative for these adjoints of its results.
   bool derive(const std::vector<Adjoint>& adjoints) {
     std::vector<Symbol> acts;
     for (std::size_t j = 0; j < adjoints.size(); ++j)
@@ -170,7 +170,7 @@ class Instance {
     return interface_.variable_clocks[d_.node.program[g_].inputs.size() + j];
   }
 
-  // act on the root's clock.
+  // `act` on the clock of the root.
   Symbol lifted(Symbol act, const std::vector<Sampling>& list) {
     for (std::size_t k = list.size(); k-- > 0;) {
       const Symbol above = d_.acts.above(act, list[k]);
@@ -179,7 +179,8 @@ class Instance {
     return act;
   }
 
-  // The conditions between the root of g's clocks and a clock of its interface, in the caller's names.
+  // The conditions between the root of g's clocks and a clock of its interface, in the caller's
+  // names.
   std::vector<Sampling> samplings(ClockTermId clock) {
     const std::size_t inputs = d_.node.program[g_].inputs.size();
     std::vector<Sampling> list;
@@ -191,10 +192,10 @@ class Instance {
     return list;
   }
 
-  // The act of one of the derived node's `bps`, on a clock of g's interface.
+  // The activity of one of the derived node's `bps`, on a clock of g's interface.
   Symbol act_on(std::uint32_t bp, ClockTermId clock) { return d_.acts.down_all(acts_[bp], samplings(clock)); }
 
-  // What is fed to the derived node as the adjoints of g's results.
+  // The adjoints of g's results as arguments of the derived node.
   std::vector<Symbol> given_adjoints(const std::vector<Adjoint>& adjoints) {
     std::vector<Symbol> given;
     for (std::size_t k = 0; k < derived_.adjoints.size(); ++k) {
@@ -214,7 +215,7 @@ class Instance {
     return given;
   }
 
-  // Names for the results of the derived node behind those of g, where someone takes them.
+  // Names the additional results of the derived node that are used.
   void add_gradients() {
     const auto takes = [&](std::uint32_t input) { return d_.activity.takes_adjoint(arguments_[input]); };
     for (std::size_t k = 0; k < derived_.extras.size(); ++k) {
@@ -233,8 +234,8 @@ class Instance {
     }
   }
 
-  // What we derive has the argument's shape, and so has the prelude's; a gradient that the user wrote may
-  // have that of what the argument is broadcast to.
+  // A generated gradient has the shape of the argument, as do the gradients of the prelude. A
+  // gradient that the user wrote may have the shape to which the argument is broadcast.
   ShapeOf gradient_shape(ExprId argument) {
     constexpr ModuleId prelude{1};
     const bool has_argument_shape = !derived_.written || d_.node.program[g_].module == prelude;
@@ -248,8 +249,8 @@ class Instance {
   const ClockedNode& interface_;
   Derivative derived_;
   const OrderedArguments arguments_;
-  std::vector<ast::Target> results_;  // of g
-  std::vector<Symbol> acts_;          // by place in the `bps` of the derived node
+  std::vector<ast::Target> results_;  // results of g
+  std::vector<Symbol> acts_;          // by position in the `bps` of the derived node
   std::vector<ast::Target> extras_;   // the other results
   std::map<std::uint32_t, Symbol> input_acts_;
   std::map<std::uint32_t, Gradient> gradients_;
@@ -292,7 +293,7 @@ std::vector<Symbol> acts_of_bps(Derivation& d, const Derivative& derived, const 
   }
   std::vector<Symbol> of_bps;
   for (const std::vector<Symbol>& list : found) {
-    if (list.empty()) {  // a written node has a `bp` for adjoints that nothing gives here
+    if (list.empty()) {  // a written node may have a `bp` for adjoints that are not given here
       of_bps.push_back(d.write.fresh("never"));
       d.write.equation(of_bps.back(), d.acts.any_of({}));
     } else {

@@ -1,5 +1,5 @@
-// What parameters and instances of nodes pass on: a parameter moves by its adjoint, an instance of g becomes one of
-// the node derived from g.
+// Gradients of parameters and of instances of nodes: a parameter changes by its adjoint; an
+// instance of g becomes an instance of the node derived from g.
 #pragma once
 
 #include <optional>
@@ -9,23 +9,24 @@
 namespace rml::derivation {
 
 void move_parameter(Derivation& d, ExprId e, const Flow& flow);
-// adjoints: of the results.
+// `adjoints`: of the results of the call.
 void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on);
 
-// What is derived of the callee of e, for the activities of its results, each on the root of its clock; not given: it
-// has no adjoint. maps: of its key. Nothing where no result has an adjoint, or where it cannot be derived.
+// The derivative of the callee of e for the activities of its results, each on the root of its
+// clock; an activity that is not given means no adjoint. `maps`: as in DerivativeKey. Nothing if
+// no result has an adjoint, or if there is no derivative.
 std::optional<Derivative> derivative_of_callee(Derivation& d, ExprId e, const std::vector<Symbol>& acts,
                                                std::uint32_t maps);
 
-// Where each of the `bps` of what was derived holds: the act of its group.
+// For each of the derivative's `bps`: the activity of its group.
 std::vector<Symbol> acts_of_bps(Derivation& d, const Derivative& derived, const std::vector<Symbol>& acts,
                                 const std::string& hint);
 
-// Behind the adjoints of a call of what was derived: the optimizer's arguments, on the clocks of the call, and what it
-// is told of steps.
+// The last arguments of a call of the derivative: the optimiser's arguments on the clocks of the
+// call, and the inputs of `step_inputs`.
 std::vector<ExprId> optimizer_arguments(Derivation& d, ExprId e, const Derivative& derived);
 
-// What the derivative of the callee of e is asked with, where `outputs` have adjoints.
+// The key of the callee's derivative if `outputs` have adjoints.
 DerivativeKey callee_key(const NodeFacts& node, ExprId e, std::vector<std::uint32_t> outputs);
 
 }  // namespace rml::derivation

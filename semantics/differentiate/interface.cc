@@ -1,4 +1,4 @@
-// Questions about the dtypes and clocks of interfaces (see differentiate/interface.h).
+// Queries about the dtypes and clocks of interfaces.
 #include "semantics/differentiate/interface.h"
 
 namespace rml {

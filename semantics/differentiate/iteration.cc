@@ -1,5 +1,5 @@
-// An iteration in the derived node: forward as it was, with its states kept, and one backward
-// (see differentiate/iteration.h).
+// Writes an iteration in the derived node: the forward iteration, which keeps its states, and the
+// backward iteration.
 #include "semantics/differentiate/iteration.h"
 
 #include "semantics/differentiate/instances.h"
@@ -45,10 +45,11 @@ class DerivedIteration {
   }
 
  private:
-  // A state passes its adjoint on from round to round, even if no gradient is taken; but for one that nothing with an
-  // adjoint is made of: its own would be 0 in all rounds, and 0 times what is not finite is not 0.
+  // A state passes its adjoint from round to round even if its gradient is not used. A state is
+  // left out if no result with an adjoint depends on it: its adjoint would be 0 in all rounds,
+  // and 0 times infinity or NaN is not 0.
   DerivativeKey callee_key() const {
-    constexpr std::uint32_t together = 1;  // where any of them is present
+    constexpr std::uint32_t together = 1;  // one group: present where any adjoint is
     std::vector<std::uint32_t> outputs;
     for (const Adjoint& a : adjoints_) outputs.push_back(a.given() ? together : DerivativeKey::no_adjoint);
     DerivativeKey key = derivation::callee_key(d_.node, e_, std::move(outputs));
@@ -78,7 +79,8 @@ class DerivedIteration {
     std::ranges::sort(flow_.fixed);
   }
 
-  // The iteration forward: it yields the states before each round as well, and what is asked for below has a name.
+  // Makes the forward iteration yield the states before each round, and names the forward values
+  // needed below.
   void keep_what_rounds_begin_with(const Derivative& derived) {
     ChangedCall forward{{}, g_, {}};
     if (how_.states > 0) {
@@ -111,7 +113,7 @@ class DerivedIteration {
     write_.equation(std::move(results), write_.add(std::move(call)));
   }
 
-  // In the order of the inputs of a round backward.
+  // In the order of the inputs of a backward round.
   std::vector<ExprId> backward_arguments() {
     std::vector<ExprId> list;
     for (const std::uint32_t j : flow_.states) list.push_back(adjoint(j));
@@ -125,7 +127,7 @@ class DerivedIteration {
 
   ExprId sampled(std::size_t argument) { return write_.sampled(arguments_[argument], act_); }
 
-  // That of a result, where act_ holds.
+  // The adjoint of a result, where act_ holds.
   ExprId adjoint(std::uint32_t j) {
     const Adjoint& a = adjoints_[j];
     if (a.given() && a.act == act_) return write_.name(a.value);
@@ -133,14 +135,14 @@ class DerivedIteration {
                        act_);
   }
 
-  // Invalid: it is not used.
+  // Invalid if the gradient is not used.
   Symbol name_gradient(std::uint32_t input) {
     if (!d_.activity.takes_adjoint(arguments_[input])) return {};
     gradients_.emplace_back(input, write_.fresh("d" + d_.node.text_of(arguments_[input], input_text(input))));
     return gradients_.back().second;
   }
 
-  // A state may be larger than what it begins with.
+  // A state may have a larger shape than its initial value.
   ShapeOf gradient_shape(std::uint32_t input) {
     return input < how_.states ? Shapes::beyond(arguments_[input]) : d_.shapes.of(arguments_[input]);
   }
@@ -154,11 +156,11 @@ class DerivedIteration {
   const NodeId g_;
   const ast::Iteration how_;
   const std::string name_;
-  const std::vector<ast::Parameter> inputs_;  // of g
+  const std::vector<ast::Parameter> inputs_;  // inputs of g
   const OrderedArguments arguments_;
-  const std::vector<Adjoint>& adjoints_;  // of the results
+  const std::vector<Adjoint>& adjoints_;  // adjoints of the results
   std::vector<ast::Target> results_;
-  Symbol act_;  // where any of the adjoints is present
+  Symbol act_;  // true where any adjoint is present
   RoundFlow flow_;
   std::vector<Symbol> old_states_;                           // before each round
   std::vector<std::pair<std::uint32_t, Symbol>> gradients_;  // by input of g
@@ -167,7 +169,7 @@ class DerivedIteration {
 }  // namespace
 
 void pass_on_iteration(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
-  // A fold or scan of a node that lives in time is refused as such, when it is instantiated.
+  // Instantiation reports a fold or scan of a node that lives in time.
   const bool is_map = std::get<ast::Call>(d.node.expr(e)).iteration->kind == ast::Iteration::map;
   if (is_map && d.derivatives.lives_in_time(std::get<NodeRef>(d.node.reference(e)).node))
     return pass_on_living_map(d, e, adjoints, pass_on);

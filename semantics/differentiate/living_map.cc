@@ -1,4 +1,4 @@
-// The call, and the node that is called for each element (see differentiate/living_map.h).
+// Writes the call of the map, and the node that it calls for each element.
 #include "semantics/differentiate/living_map.h"
 
 #include "semantics/differentiate/instances.h"
@@ -49,8 +49,8 @@ class LivingMap {
 
   std::string text_of_node() const { return d_.node.text(of_.name); }
 
-  // That of result j for all elements, zero where there is none. The shape of the results depends on those of all
-  // sequences, this one included, so it is told of what yields result j alone.
+  // The adjoint of result j for all elements, or zero. Its shape comes from a map that yields
+  // only result j: the shape of all results depends on all sequences, including this adjoint.
   ExprId adjoint(std::uint32_t j) {
     const Adjoint& a = adjoints_[j];
     const NodeId only = write_only(j);
@@ -60,7 +60,7 @@ class LivingMap {
     return write_.call("sum_to", {padded, shape_of_results(only)});
   }
 
-  // A node that yields output j of g; it is called for the shape.
+  // A node that yields only output j of g; it is called to obtain the shape.
   NodeId write_only(std::uint32_t j) {
     Derivatives& derivatives = d_.derivatives;
     NodeWriter only(derivatives.program(), g_, derivatives.fresh_name("only_" + text(of_.outputs[j])));
@@ -94,7 +94,7 @@ class LivingMap {
     pass_on(arguments_[g.input], {act, write_.when(value, act), d_.shapes.of(arguments_[g.input])});
   }
 
-  // On the clock of an argument.
+  // Always true, on the clock of an argument.
   Symbol always(std::uint32_t input) {
     return d_.acts.always(d_.node.checked.clocks.expr_clocks[arguments_[input].index]);
   }
@@ -128,7 +128,8 @@ class LivingMap {
     return derivatives.add(each.take());
   }
 
-  // Names for the results of the derived node that somebody takes; the gradients among them, and where they are there.
+  // Names the results of the derived node that are used. Returns the gradients with their
+  // activities.
   std::vector<std::pair<Symbol, Symbol>> name_extras(NodeWriter& each, const std::vector<Symbol>& bps,
                                                      std::vector<ast::Target>& targets) {
     std::vector<std::pair<Symbol, Symbol>> made;
@@ -165,7 +166,7 @@ class LivingMap {
   const std::vector<Adjoint>& adjoints_;
   std::vector<ast::Target> results_;
   const std::vector<ExprId> more_;
-  const std::vector<Symbol> bps_;  // of the derived node, in the caller
+  const std::vector<Symbol> bps_;  // activities of the derived node, in the caller
   std::vector<Gradient> gradients_;
 };
 

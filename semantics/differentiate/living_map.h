@@ -1,18 +1,19 @@
-// A `map` whose node lives in time, in the derived node: what it remembers, looks ahead for and draws is there once, so
-// one `map` of the derived node computes both, as an instance does (instances.h).
+// Gradients of a `map` whose node has memory, look-ahead or random draws. These exist once, so
+// one `map` of the derived node computes both the values and the gradients, as for an instance
+// (instances.h).
 //
-//   ys = map g(xs; w);      ys, dxs, dws = map each_g(xs, dys; w, bp);      dw = sum(dws, axis=0)
+//  ys = map g(xs; w);      ys, dxs, dws = map each_g(xs, dys; w, bp);      dw = sum(dws, axis=0)
 //
-//   node each_g(x, dy, w, bp) -> (y, dx, dw)
-//     y, bp_x, part_x, part_w = diff_g(x, w, bp, dy when bp);
-//     dx = merge bp_x part_x 0.0;  dw = merge bp part_w 0.0;
+//  node each_g(x, dy, w, bp) -> (y, dx, dw)
+//    y, bp_x, part_x, part_w = diff_g(x, w, bp, dy when bp);
+//    dx = merge bp_x part_x 0.0;  dw = merge bp part_w 0.0;
 #pragma once
 
 #include "semantics/differentiate/flow.h"
 
 namespace rml::derivation {
 
-// adjoints: of the results.
+// `adjoints`: of the results of the map.
 void pass_on_living_map(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on);
 
 }  // namespace rml::derivation

@@ -1,9 +1,10 @@
-// One node's gradient equations (see differentiate.h and the table of rules in docs/language.md).
+// Writes the gradient equations of one node (see the table of rules in docs/language.md).
 //
-// Three parts, each of which only reads what the one before made: what takes part is found (Activity), adjoints are
-// passed backward from the outputs by rules, equation by equation, and what was written is put in order
-// (GradientWriter). What the adjoint needs of the forward pass gets a name there. Shapes are not known yet, so an
-// adjoint is summed to its variable's shape unless both are plainly the same (Shapes).
+// Three steps, each of which only reads the results of the one before. Activity finds the
+// variables that take part. Rules pass adjoints backward from the outputs, equation by equation.
+// GradientWriter puts the written equations in order; forward values that the adjoints need get
+// names there. Shapes are not known yet, so an adjoint is summed to its variable's shape unless
+// Shapes proves both equal.
 #include "semantics/differentiate/node.h"
 
 #include "semantics/differentiate/backward.h"
@@ -18,8 +19,8 @@ ClockTermId clock_of_output(const NodeFacts& node, std::uint32_t j) {
   return node.clocks.variable_clocks[node.node.inputs.size() + j];
 }
 
-// The inputs after those of the original: a `bp` for each group of outputs, an adjoint for each output that has
-// one, the optimizer's arguments for each root of its clocks.
+// Adds the inputs after those of the original: a `bp` for each group of outputs, an adjoint for
+// each output that has one, the optimiser's arguments for each root of its clocks.
 std::vector<Symbol> add_inputs(const NodeFacts& node, GradientWriter& write, AddedInputs& added, Derivative& out) {
   const auto root = [&](std::uint32_t j) { return root_of(node.clocks, clock_of_output(node, j)); };
   for (std::uint32_t j = 0; j < node.node.outputs.size(); ++j) {
@@ -51,7 +52,7 @@ std::vector<Symbol> add_inputs(const NodeFacts& node, GradientWriter& write, Add
   return adjoints;
 }
 
-// The adjoints that are given, each where the `bp` of its group holds.
+// The given adjoints, each where the `bp` of its group holds.
 std::vector<Seed> seeds(Derivation& d, const Derivative& out, const std::vector<Symbol>& adjoints) {
   std::vector<Seed> list;
   for (std::size_t k = 0; k < out.adjoints.size(); ++k) {
@@ -65,7 +66,7 @@ std::vector<Seed> seeds(Derivation& d, const Derivative& out, const std::vector<
   return list;
 }
 
-// The `bp` that says where a gradient on a clock with the activity `act` is present.
+// The `bp` that equals the activity `act` of a gradient on the clock, if there is one.
 std::optional<std::uint32_t> bp_of(Derivation& d, const Derivative& out, Symbol act, ClockTermId clock) {
   const std::uint32_t root = root_of(d.node.clocks, clock);
   const std::vector<Sampling> samplings = d.conditions.down_to(clock);
@@ -74,7 +75,8 @@ std::optional<std::uint32_t> bp_of(Derivation& d, const Derivative& out, Symbol 
   return std::nullopt;
 }
 
-// The outputs after those of the original: gradients of inputs, and where each is present unless a `bp` says it.
+// Adds the outputs after those of the original: gradients of inputs, and their activities unless
+// a `bp` equals them.
 class Outputs {
  public:
   Outputs(Derivation& d, Derivative& out) : d_(d), out_(out) {
@@ -87,11 +89,12 @@ class Outputs {
   }
 
  private:
-  // An activity that is an output, and the first input whose gradient it belongs to.
+  // An activity that is an output, and the first input whose gradient has it.
   struct Given {
     std::uint32_t input;
     Symbol activity;
-    bool is_apart = false;  // not the activity by which the gradient is sampled, but another of the same value
+    // Not the activity that samples the gradient, but one with an equal value.
+    bool is_apart = false;
   };
 
   void add(std::uint32_t i, Adjoint a) {
@@ -109,8 +112,9 @@ class Outputs {
     out_.extras.push_back(gradient);
   }
 
-  // Callers know the clock of a gradient by one output. Where a copy or a sampling of its activity is in the interface
-  // already, that would be the clock's, so the gradient gets an activity that is a copy of none.
+  // Callers know the clock of a gradient by one output. If the interface already has a copy or a
+  // sampling of its activity, the clock would refer to that one. So the gradient gets a new
+  // activity that is no copy.
   void add_activity(std::uint32_t i, Given& given) {
     if (!origins_.insert(d_.acts.origin(given.activity)).second) {
       const Symbol apart = d_.write.fresh("bp_" + d_.node.variable_text(i));
@@ -131,7 +135,7 @@ class Outputs {
   Derivation& d_;
   Derivative& out_;
   std::map<Symbol, Given> given_;  // by activity
-  std::set<Symbol> origins_;       // what the activities in the interface are copies or samplings of
+  std::set<Symbol> origins_;       // origins of the activities in the interface
 };
 
 }  // namespace

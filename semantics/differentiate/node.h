@@ -7,7 +7,7 @@
 
 namespace rml {
 
-// Makes the derived node, under `name`; `out` gets its interface.
+// Makes the derived node with this `name` and sets `out` to its interface.
 ast::Node derive_node(Derivatives& derivatives, const DerivativeKey& key, const std::string& name, Derivative& out);
 
 }  // namespace rml

@@ -1,6 +1,6 @@
-// Derivative rules, written over the arguments at hand (see differentiate/operators.h and differentiate/rules.h).
+// Substitutes the arguments of an application into the derivative rule (rules.h).
 //
-//   o = w * i,  the rule of the first operand `dy * b`:      dw = do * (i when bp)
+//  o = w * i,  the rule of the first operand `dy * b`:      dw = do * (i when bp)
 #include "semantics/differentiate/operators.h"
 
 #include <charconv>
@@ -11,14 +11,14 @@ namespace rml::derivation {
 
 namespace {
 
-// One operator's application, and the operand whose adjoint is wanted.
+// One application of an operator, and the operand whose adjoint is computed.
 struct Application {
   ExprId self;
   OperatorId op;
   const OperatorInfo* row;
   std::vector<ExprId> arguments;  // in the row's order, a variadic one expanded
   Operand operand;
-  std::size_t part = 0;  // which of a variadic operand
+  std::size_t part = 0;  // index within a variadic operand
 };
 
 std::size_t mentions(const Program& of, ExprId e, const char* name) {
@@ -28,14 +28,16 @@ std::size_t mentions(const Program& of, ExprId e, const char* name) {
   return count;
 }
 
-// A rule's expression over an application: its names are replaced by what they stand for there.
+// The expression of a rule for an application: replaces the rule's names by the application's
+// values.
 class Substitution {
  public:
-  // is_named: the flow's adjoint is a name.
+  // `is_named`: the flow's adjoint is a name.
   Substitution(GradientWriter& write, const Program& rule, const Application& at, const Flow& flow, bool is_named)
       : write_(write), rule_(rule), at_(at), flow_(flow), is_named_(is_named) {}
 
-  // Invalid: an attribute that was left out. In a static place only shapes count: values are not sampled.
+  // Returns invalid for an attribute that was left out. In a static position only shapes matter,
+  // so values are not sampled.
   ExprId expression(ExprId e, bool is_static_place) {
     if (const auto* name = std::get_if<ast::Name>(&rule_[e])) return meaning(rule_.text(name->symbol), is_static_place);
     if (const auto* c = std::get_if<ast::Call>(&rule_[e])) return call(*c, is_static_place);
@@ -43,7 +45,7 @@ class Substitution {
   }
 
  private:
-  // The parameter of that name, and which arguments it has.
+  // The parameter of that name, and the range of its arguments.
   struct Arguments {
     const OperatorParameter* parameter = nullptr;
     std::size_t first = 0, count = 0;
@@ -63,8 +65,8 @@ class Substitution {
     return is_static_place ? write_.value(argument) : write_.sampled(argument, flow_.act);
   }
 
-  // What is mentioned more than once has a name (pass_on_operand); the rest is used up. A chain of applications would
-  // otherwise be copied at each of its links.
+  // An adjoint that is used more than once has a name (pass_on_operand), so only names are
+  // copied. Otherwise a chain of applications would be copied at each of its links.
   ExprId adjoint() { return is_named_ ? write_.copy(flow_.adjoint) : flow_.adjoint; }
 
   ExprId meaning(const std::string& word, bool is_static_place) {
@@ -101,14 +103,14 @@ class Substitution {
     return write_.add(std::move(made));
   }
 
-  // An attribute without a value that can be written: the call has none either.
+  // An attribute whose value cannot be written: the call leaves it out as well.
   bool is_left_out(const std::string& word) {
     const auto found = arguments(word);
     return found && found->parameter->kind != ParameterKind::operand && !at_.arguments[found->first].valid() &&
            !default_of(*found->parameter).valid();
   }
 
-  // Invalid: every axis, or a list, which stay left out.
+  // Invalid for defaults such as every axis, or a list, which remain left out.
   ExprId default_of(const OperatorParameter& p) {
     std::int64_t value = 0;
     const char* end = p.default_value.data() + p.default_value.size();
@@ -125,7 +127,7 @@ class Substitution {
 };
 
 void refuse_operand(Derivation& d, const Application& at, const std::string& because) {
-  // An operator that rules alone write has a reason that names what the user wrote.
+  // For an operator that only rules write, the reason names the operator that the user wrote.
   refuse(d, at.self, because.starts_with('`') ? because : "`" + std::string(at.row->name) + "`: " + because)
       .label(d.node.program.span(at.operand.value), "depends on what is to be trained, or on an input")
       .note("write `stop_gradient(…)` around it where none is meant to");
@@ -135,7 +137,7 @@ void pass_on_operand(Derivation& d, const Application& at, Flow flow, const Pass
   const DerivativeRule& rule = derivative_rule(at.op, at.operand.place);
   const bool is_elementwise = at.row->lowering == Lowering::elementwise;
   if (!d.node.is_float_expr(at.operand.value)) {
-    // Integers and Booleans have no adjoint; where they come from floats, the user shall know.
+    // Integers and Booleans have no adjoint. If they are computed from floats, that is an error.
     if (is_elementwise && at.row->scalar == ScalarOp::cast && at.operand.place == 0)
       refuse_operand(d, at, "it makes a float of what is not one");
     return;
@@ -175,20 +177,21 @@ void pass_on_application(Derivation& d, ExprId e, Flow flow, const PassOn& pass_
 
 namespace {
 
-// x[i, 2, a:b:c]: the plain indexes before the first range are taken first, the others with the ranges.
+// x[i, 2, a:b:c]: the plain indices before the first range are applied first, then the others
+// with the ranges.
 class Subscript {
  public:
   Subscript(Derivation& d, const ast::Index& index) : d_(d), write_(d.write), index_(index) {
     while (leading_ < index.items.size() && !index.items[leading_].is_range) ++leading_;
   }
 
-  // An index behind a range that is no constant.
+  // True if an index after a range is not constant.
   bool is_refused() const {
     return std::any_of(index_.items.begin() + static_cast<std::ptrdiff_t>(leading_), index_.items.end(),
                        [&](const ast::IndexItem& item) { return !item.is_range && !d_.node.is_static(item.at); });
   }
 
-  // The adjoint of the operand: zero but where the subscript reads.
+  // The adjoint of the operand: zero except at the elements that the subscript reads.
   ExprId placed(ExprId adjoint, Symbol act) {
     const ExprId whole = write_.value(index_.operand);
     std::vector<ExprId> indices;
@@ -201,7 +204,7 @@ class Subscript {
   }
 
  private:
-  // The same in what the leading indexes yield.
+  // The same within the result of the leading indices.
   ExprId placed_slice(ExprId adjoint, ExprId whole) {
     ExprId part = write_.copy(whole);
     if (leading_ > 0) {
@@ -230,7 +233,7 @@ class Subscript {
     return write_.call("place_slice", arguments);
   }
 
-  // What an item takes of its axis, as place_slice is told it. No step: 1.
+  // The range of an axis that an item reads, as arguments of place_slice. No step means 1.
   struct Bounds {
     ExprId start, stop, step;
   };
@@ -242,21 +245,23 @@ class Subscript {
     if (item.step.valid()) b.step = write_.copy(item.step);
     if (!b.start.valid()) b.start = by_sign(item.step, [&] { return write_.integer(0); }, [&] { return minus(1); });
     if (b.stop.valid()) return b;
-    // Backward, before the first element is -extent - 1.
+    // For a backward step, the position before the first element is -extent - 1.
     b.stop = by_sign(
         item.step, [&] { return extent(part, axis); },
         [&] { return write_.binary(BinaryOp::sub, minus(1), extent(part, axis)); });
     return b;
   }
 
-  // One element: from it on to the end, in a step that leads there; what counts from the start ends with it.
+  // One element: starts there, with a stop at the end and a step that reaches it. A literal from
+  // the start stops just after the element.
   Bounds single(ExprId at, ExprId part, std::size_t axis) {
     if (std::holds_alternative<ast::IntLiteral>(d_.node.expr(at)))
       return {write_.copy(at), write_.binary(BinaryOp::add, write_.copy(at), write_.integer(1)), {}};
     return {write_.copy(at), extent(part, axis), extent(part, axis)};
   }
 
-  // The one for a step forward or the one for a step backward: where the step is no literal, once it is known.
+  // Selects the forward or the backward bound. If the step is no literal, it is selected at run
+  // time.
   template <class Forward, class Backward>
   ExprId by_sign(ExprId step, const Forward& forward, const Backward& backward) {
     if (!step.valid() || std::holds_alternative<ast::IntLiteral>(d_.node.expr(step))) return forward();

@@ -1,9 +1,9 @@
-// Rounds of iterations, written as nodes (see differentiate/rounds.h).
+// Writes the rounds of iterations as nodes.
 //
-//   node back_f(dh, sum_w, x, h, w) -> (new_dh, new_sum_w, dx2)
-//     bp = true;
-//     n, part_h, part_x, part_w = diff_f(h, x, w, bp, dh);
-//     new_dh = merge bp part_h 0.0;  new_sum_w = sum_w + merge bp part_w 0.0;  dx2 = merge bp part_x 0.0;
+//  node back_f(dh, sum_w, x, h, w) -> (new_dh, new_sum_w, dx2)
+//    bp = true;
+//    n, part_h, part_x, part_w = diff_f(h, x, w, bp, dh);
+//    new_dh = merge bp part_h 0.0;  new_sum_w = sum_w + merge bp part_w 0.0;  dx2 = merge bp part_x 0.0;
 #include "semantics/differentiate/rounds.h"
 
 #include <map>
@@ -75,7 +75,7 @@ class BackwardRound {
     write_.equation(std::move(targets), write_.call_node(derived_.node, names));
   }
 
-  // What is given from outside, or zero.
+  // The given adjoint, or zero.
   Symbol adjoint_of_output(std::uint32_t j) {
     if (const auto given = adjoints_.find(j); given != adjoints_.end()) return given->second;
     const Symbol zero = fresh_adjoint(of_.outputs[j]);
@@ -83,7 +83,7 @@ class BackwardRound {
     return zero;
   }
 
-  // A name for a result of the derivative behind those of g; invalid: it is not used.
+  // The name of an additional result of the derivative; invalid if it is not used.
   Symbol name_extra(std::size_t k) {
     const Derivative::Extra& extra = derived_.extras[k];
     if (!derived_.needed(k, [&](std::uint32_t input) { return takes_gradient(input); })) return {};
@@ -109,7 +109,7 @@ class BackwardRound {
     write_.equation(write_.output(write_.fresh(prefix + text(of_.inputs[input]))), value);
   }
 
-  // Zero where it is not active.
+  // The gradient, zero where it is not active.
   ExprId gradient(std::uint32_t input) {
     const auto known = gradients_.find(input);
     if (known == gradients_.end()) return write_.call("zeros_like", {write_.name(of_.inputs[input].name)});
@@ -119,7 +119,8 @@ class BackwardRound {
 
   Program& program_;
   const ast::Node of_;
-  const std::size_t leading_, states_;  // how many inputs are states or sequences, and are states
+  // Number of inputs that are states or sequences; that are states.
+  const std::size_t leading_, states_;
   const Derivative& derived_;
   const RoundFlow& flow_;
   NodeWriter write_;

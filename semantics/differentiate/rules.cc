@@ -1,4 +1,4 @@
-// Rules are parsed when first asked for, each as the one equation of a node, and kept.
+// A rule is parsed at its first use, as the only equation of a node, and stored.
 #include "semantics/differentiate/rules.h"
 
 #include <map>

@@ -1,4 +1,4 @@
-// The operator table's derivative rules as syntax.
+// The derivative rules of the operator table as syntax.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace rml {
 
-// The adjoint of one operand, an expression of its own small program over the names that
-// OperatorInfo::vjp explains; `x...` is written `x__all`.
+// The adjoint of one operand: an expression of its own small program over the names that
+// OperatorInfo::vjp describes. `x...` is written `x__all`.
 struct DerivativeRule {
   const Program* program = nullptr;
-  ExprId adjoint;       // invalid: there is none,
-  std::string because;  // and why
+  ExprId adjoint;       // invalid: there is none
+  std::string because;  // the reason, if there is none
 };
 
-// `operand`: which of the row's operand parameters, counted from 0.
+// `operand`: the index among the row's operand parameters, from 0.
 const DerivativeRule& derivative_rule(OperatorId op, std::size_t operand);
 
 }  // namespace rml

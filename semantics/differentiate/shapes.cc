@@ -1,4 +1,4 @@
-// Shapes as sets of what broadcasts to them (see differentiate/shapes.h).
+// The set of an elementwise expression is the union over its operands.
 #include "semantics/differentiate/shapes.h"
 
 #include "semantics/values/overloaded.h"
@@ -10,7 +10,7 @@ Shapes::Shapes(const NodeFacts& node) : node_(node), variables_(node.names.varia
 const ShapeOf& Shapes::of_variable(std::uint32_t v) {
   if (variables_[v]) return *variables_[v];
   const Variable& variable = node_.names.variables[v];
-  variables_[v] = ShapeOf{v};  // for cycles, which end here
+  variables_[v] = ShapeOf{v};  // ends the recursion on cycles
   const bool is_written = variable.type != nullptr && variable.type->has_shape;
   if (!is_written && variable.equation != UINT32_MAX && node_.targets[variable.equation].size() == 1) {
     ShapeOf found = of(node_.node.equations[variable.equation].value);

@@ -1,6 +1,7 @@
-// Which shapes are plainly the same, before shapes are known: each is described by what broadcasts to it.
+// Proves shapes equal before shapes are known: each shape is described by the set of shapes that
+// broadcast to it.
 //
-//   y = w * x + 1.0;  z = matmul(y, y);      of y: {w, x}    of z: {matmul(y, y)}
+//  y = w * x + 1.0;  z = matmul(y, y);      shape of y: {w, x}    shape of z: {matmul(y, y)}
 #pragma once
 
 #include <set>
@@ -10,7 +11,7 @@
 
 namespace rml::derivation {
 
-// Variables, and expressions of which nothing more is known.
+// Variables, and expressions of unknown shape.
 using ShapeOf = std::set<std::uint64_t>;
 
 class Shapes {
@@ -19,7 +20,8 @@ class Shapes {
 
   const ShapeOf& of_variable(std::uint32_t v);
   ShapeOf of(ExprId e);
-  // Shapes that are no other's: that of e alone, and one to which e is broadcast.
+  // Unique shapes: own is the unknown shape of e, beyond an unknown shape to which e is
+  // broadcast.
   static ShapeOf own(ExprId e) { return {std::uint64_t{1} << 32 | e.index}; }
   static ShapeOf beyond(ExprId e) { return {std::uint64_t{2} << 32 | e.index}; }
 
@@ -27,7 +29,7 @@ class Shapes {
   ShapeOf joined(const std::vector<ExprId>& parts);
 
   const NodeFacts& node_;
-  std::vector<std::optional<ShapeOf>> variables_;  // as they are asked for
+  std::vector<std::optional<ShapeOf>> variables_;  // filled at first use
 };
 
 }  // namespace rml::derivation

@@ -1,12 +1,12 @@
-// Adjoints through branches, samplings and delays (see differentiate/time.h): a sampling passes its adjoint on to a
-// clock above, where it is zero at the other cycles; a delay passes it on to the cycle before, `post` to the next.
+// A sampling passes its adjoint on to the clock above, with zeros at the other cycles. A delay
+// passes its adjoint on to the cycle before, `post` to the next cycle.
 #include "semantics/differentiate/time.h"
 
 namespace rml::derivation {
 
 namespace {
 
-// Passes on to a branch what of an adjoint on the branch's clock is present where act holds.
+// Passes the adjoint, which is on the branch's clock, on to the branch where `act` holds.
 void pass_on_branch(Derivation& d, ExprId branch, Symbol act, ExprId adjoint, const ShapeOf& shape,
                     const PassOn& pass_on) {
   if (d.activity.takes_adjoint(branch)) pass_on(branch, {act, d.write.when(adjoint, act), shape});

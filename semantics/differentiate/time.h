@@ -1,4 +1,4 @@
-// What branches, samplings and delays pass on.
+// Gradients of branches, samplings and delays.
 #pragma once
 
 #include "semantics/differentiate/flow.h"

@@ -1,4 +1,5 @@
-// Forward equations with names for what is needed of them (see differentiate/writer.h).
+// Copies forward equations with names for the values that the gradient needs, then appends its
+// equations.
 #include "semantics/differentiate/writer.h"
 
 #include <algorithm>
@@ -94,7 +95,7 @@ void GradientWriter::change_names() {
 
 // ---- the forward part ----
 
-// The original's equations, before those of the gradient.
+// Finishes the node: the equations of the original, then those of the gradient.
 ast::Node GradientWriter::finish() {
   std::vector<ast::Equation> forward;
   for (std::size_t q = 0; q < original_.node.equations.size(); ++q) {
@@ -149,7 +150,7 @@ ast::Equation GradientWriter::changed(ExprId e, const MovedParameter& to) {
   const OrderedArguments given = original_.checked.names.arguments[e.index];
   const ExprId init = copy_original(given[0]);
   ExprId act = name(to.act), step = name(to.step);
-  if (given.size() > 1 && given[1].valid()) {  // it has a step of its own: it moves by both
+  if (given.size() > 1 && given[1].valid()) {  // it changes by its own step and by the gradient
     span = at;
     const ExprId own = add(ast::Merge{copy_original(given[1]), copy_original(given[2]), zero()});
     const ExprId sum = binary(BinaryOp::add, padded(to.act, step), own);
@@ -162,7 +163,7 @@ ast::Equation GradientWriter::changed(ExprId e, const MovedParameter& to) {
   return {{to.target}, program_.add(std::move(call), at), at};
 }
 
-// A copy of an original expression, in which hoisted parts are names.
+// A copy of an original expression in which hoisted subexpressions are names.
 ExprId GradientWriter::copy_original(ExprId e) {
   if (const auto known = hoisted_.find(e); known != hoisted_.end())
     return program_.add(ast::Name{known->second}, program_.span(e));
@@ -175,7 +176,7 @@ ExprId GradientWriter::copy_parts(ExprId e) {
   return program_.add(std::move(mapped), program_.span(e));
 }
 
-// A call that keeps its name among the paths of instances and parameters.
+// A copy of a call that keeps its name in the paths of instances and parameters.
 ast::Call GradientWriter::identified(ExprId call) const {
   auto c = std::get<ast::Call>(program_[call]);
   if (const auto known = identities_.find(call.index); known != identities_.end())

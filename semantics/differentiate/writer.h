@@ -1,9 +1,11 @@
-// The derived node while it is written: the equations of the original, in which some parts get names and some calls
-// change, then the equations of the gradient, in the order in which they are made.
+// The derived node during its construction: the equations of the original, in which some
+// subexpressions get names and some calls change, then the equations of the gradient in the order
+// of their construction.
 //
-//   o = w * tanh(k * i);      part = tanh(k * i);  o = w * part;  …  dk = do * w * (1.0 - part * part) * i;
+//  o = w * tanh(k * i);      part = tanh(k * i);  o = w * part;  …  dk = do * w * (1.0 - part * part) * i;
 //
-// What the gradient needs of the forward pass is asked for by the original's expressions; it gets a name there.
+// The gradient refers to forward values by the expressions of the original; such a value gets a
+// name.
 #pragma once
 
 #include <map>
@@ -16,8 +18,8 @@
 
 namespace rml::derivation {
 
-// What takes the place of a call of the original: its results, a call of another node with the same arguments and
-// more. It may be iterated otherwise, and over more sequences.
+// The replacement of a call of the original: its results, and a call of another node with the
+// same arguments and more. It may have another kind of iteration and more sequences.
 struct ChangedCall {
   std::vector<ast::Target> targets;
   NodeId callee;
@@ -26,7 +28,7 @@ struct ChangedCall {
   std::vector<ExprId> sequences = {};
 };
 
-// What takes the place of a parameter: one that moves by `step` where `act` holds.
+// The replacement of a parameter: one that changes by `step` where `act` holds.
 struct MovedParameter {
   ast::Target target;
   Symbol act, step;
@@ -36,38 +38,40 @@ class GradientWriter : public NodeWriter {
  public:
   GradientWriter(Program& program, const NodeFacts& node, const std::string& name);
 
-  // The equation of the original at hand: what gets a name is named after it, and stands before it.
+  // Sets the current equation of the original: new names derive from its name, and their
+  // equations precede it.
   void at_equation(std::size_t q) { equation_at_ = q; }
   std::size_t equation_at() const { return equation_at_; }
 
-  // Values of the forward pass: as they may be written again, and where act holds.
+  // Forward values: `value` as an expression that may be written again, `sampled` where `act`
+  // holds.
   ExprId value(ExprId e);
   ExprId sampled(ExprId e, Symbol act);
   // The name of e, which may be new.
   Symbol named(ExprId e);
   Symbol hoist(ExprId e);
   bool is_hoisted(ExprId e) const { return hoisted_.contains(e); }
-  // e is written as s: another expression of the same value.
+  // Writes e as s from now on; both have the same value.
   void write_as(ExprId e, Symbol s) { hoisted_.emplace(e, s); }
-  // The results of a call, which is a whole right-hand side or gets a name.
+  // The results of a call. If the call is not the whole right-hand side, it gets a name.
   std::vector<ast::Target> results(ExprId call);
   void change(ExprId call, ChangedCall to) { changed_[call] = std::move(to); }
   void change(ExprId parameter, MovedParameter to) { changed_[parameter] = std::move(to); }
 
-  // An adjoint that is present where act holds, and zero elsewhere.
+  // An adjoint that is present where `act` holds, and zero elsewhere.
   ExprId padded(Symbol act, ExprId adjoint) { return merge(act, adjoint, zero()); }
   ExprId zeros_like(Symbol s) { return call("zeros_like", {name(s)}); }
   ExprId shape_of(ExprId value) { return call("shape", {value}); }
-  // The adjoint as something that may be written twice, a name.
+  // A name for the adjoint, so that it may be written twice.
   ExprId name_of(ExprId adjoint);
   Symbol symbol_of(ExprId adjoint);
 
   Symbol new_input(const std::string& base) { return input(fresh(base)); }
-  // A variable of the derived node under an output's name, unless it has it. Gradients are known by these names where
-  // the node is written out, so a local variable that has one gives it away.
+  // Gives a variable of the derived node an output's name. A local variable that has the name
+  // gets another one, because the printed node identifies gradients by these names.
   void new_output(Symbol s, const std::string& wanted);
 
-  // Every use of s is one of `by`, in the end.
+  // In the finished node, each use of s becomes a use of `by`.
   void replace(Symbol s, Symbol by) { replaced_.emplace(s, by); }
 
   ast::Node finish();
@@ -83,14 +87,15 @@ class GradientWriter : public NodeWriter {
   const NodeFacts& original_;
   const CallIdentities identities_;
   std::size_t equation_at_ = 0;
-  std::map<ExprId, Symbol> hoisted_;                   // parts of forward equations that got names
-  std::map<std::size_t, std::vector<ExprId>> before_;  // they stand before these equations
+  std::map<ExprId, Symbol> hoisted_;  // subexpressions of forward equations that got names
+  // By equation: the hoisted expressions that precede it.
+  std::map<std::size_t, std::vector<ExprId>> before_;
   std::map<ExprId, std::variant<ChangedCall, MovedParameter>> changed_;
   void change_names();
 
-  std::set<Symbol> outputs_;  // behind those of the original
+  std::set<Symbol> outputs_;  // outputs after those of the original
   std::map<Symbol, Symbol> replaced_;
-  std::map<Symbol, Symbol> exchanged_;  // both ways: an output, and a variable that has the output's name
+  std::map<Symbol, Symbol> exchanged_;  // both ways: an output, and the variable that had its name
 };
 
 }  // namespace rml::derivation
