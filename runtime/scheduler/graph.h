@@ -1,4 +1,5 @@
-// Networks of operations through which values flow: each node a task (scheduler.h), each edge a bounded ring.
+// Networks of operations through which values flow. Each node is a task (scheduler.h), and each
+// edge is a bounded ring.
 //
 //     Graph<int> graph;
 //     const auto a = graph.source("a", 40), b = graph.source("b", 2);
@@ -8,30 +9,39 @@
 //     if (const auto errors = graph.run(); !errors.empty()) std::cerr << text(errors);
 //     graph.result(sum);  // 42
 //
-// A node goes through rounds. In each it takes one value of every operand, by position and not by arrival, computes,
-// and puts the result into every edge that leaves it:
+// A node executes rounds. In each round it takes one value of every operand, by position and not
+// by arrival, computes, and puts the result into every edge that leaves it:
 //
-//     waiting ─────────▶ computing ─────────▶ emitting ──▶ waiting, done when an operand has ended and is drained,
-//        all operands                 result                or when the results have no reader any more
+//     waiting ─────────▶ computing ─────────▶ emitting ──▶ waiting, or
+//        all operands                 result               done
 //
-// A source has no operands. It ends by itself, and its consumers end after it. A node that waits takes no thread.
+// It is done when an operand has ended and its edge is empty, or when its results have no reader
+// left. A source has no operands. It ends by itself, and then its consumers end. A waiting node
+// occupies no thread.
 //
-// Why no capacity is too small. Let every edge hold at least one value, every cycle of edges carry at least one
-// initial value, and no edge more of them than it holds. Suppose that all nodes wait. Look at those which have
-// completed the fewest rounds, r. Such a node n waits for room or for an operand.
-//  - For room on an edge with d initial values and capacity c >= d: there are c in it, r + d were put in, so r + d - c
-//    were taken out. That is at least r, as no node has completed fewer rounds, so c = d, and the consumer has taken
-//    the operands of r rounds. It has completed r as well, and waits for an operand.
-//  - For an operand: the edge is empty, r were taken out. Its producer has put in r - d. That is at least r,
-//    so d = 0, and the producer has completed r rounds too. It does not wait for room: each edge gets a result as soon
-//    as that edge has room, whatever the others have, and this one is empty. So it waits for an operand itself.
-// From an operand we come to an operand of the producer, and so on along edges without initial values, which lead
-// around no cycle. The graph is finite: contradiction. Paths that part and meet again, of any lengths, are fine
-// therefore; what is not is a cycle without an initial value, which run() reports as a deadlock: who waits on what.
+// No capacity is too small. Assume that every edge holds at least one value, that every cycle of
+// edges has at least one initial value, and that no edge has more initial values than it holds.
+// Suppose that all nodes wait. Consider the nodes that have completed the fewest rounds, r. Such
+// a node n waits for room or for an operand.
+// - It waits for room on an edge with d initial values and capacity c >= d: the edge holds c
+//   values and has received r + d, so r + d - c were taken out. This is at least r, because no
+//   node has completed fewer rounds; so c = d, and the consumer has taken the operands of r
+//   rounds. The consumer has therefore completed r rounds as well, and it waits for an operand.
+// - It waits for an operand: the edge is empty, and r values were taken out. The producer has put
+//   in r - d. This is at least r, so d = 0, and the producer has completed r rounds as well. The
+//   producer does not wait for room, because each edge gets a result as soon as it has room,
+//   independently of the others, and this edge is empty. So the producer waits for an operand
+//   itself.
 //
-// Values are moved: out of a node with one consumer, through the ring, into the operands, which an operation may move
-// from. With several consumers the last one to get it gets the value, the others copies; for values that are large let
-// T be a shared_ptr to const, whose copies share. Values that cannot be copied have one consumer.
+// From an operand this leads to an operand of its producer, and so on, along edges without
+// initial values, which form no cycle. As the graph is finite, this is a contradiction. Paths of
+// any lengths may therefore split and join. Only a cycle without an initial value is an error:
+// run() reports it as a deadlock, with the nodes that wait for each other.
+//
+// Values are moved: out of a node with one consumer, through the ring, into the operands, from
+// which an operation may move them. If there are several consumers, the last one to receive the
+// value gets it, and the others get copies. For large values let T be a shared_ptr to const,
+// whose copies share the value. Values that cannot be copied must have one consumer.
 #pragma once
 
 #include <algorithm>
@@ -53,10 +63,11 @@ class Graph : public GraphBase {
   static_assert(!std::is_same_v<T, bool>, "a vector of bool has no elements to point at; take char");
 
  public:
-  // Throws what went wrong. Operations of different nodes run at the same time; one of them, one round at a time.
+  // Throws on failure. Operations of different nodes run concurrently; those of one node run one
+  // round at a time.
   using Operation = std::function<T(std::span<T> operands)>;
   using Sink = std::function<void(T value)>;
-  // The value of a round, which counts from 0 in every run; nothing: the end.
+  // The value of a round, counted from 0 in every run; none at the end.
   using Generator = std::function<std::optional<T>(std::int64_t round)>;
 
   static constexpr std::int64_t always = -1;
@@ -65,7 +76,7 @@ class Graph : public GraphBase {
   explicit Graph(unsigned workers = std::max(std::thread::hardware_concurrency(), 1u)) : GraphBase(workers) {}
   ~Graph() override { close(); }
 
-  // The same value in so many rounds, or as long as somebody takes it.
+  // Emits the same value for this many rounds, or as long as it has a reader.
   Id source(std::string name, T value, std::int64_t rounds = 1)
     requires std::is_copy_constructible_v<T>
   {
@@ -79,7 +90,7 @@ class Graph : public GraphBase {
                [generate = std::move(generate)](std::span<T>, std::int64_t round) { return generate(round); });
   }
 
-  // arity: how many operands it takes, at least one.
+  // arity: number of operands, at least one.
   Id operation(std::string name, std::size_t arity, Operation compute) {
     if (arity == 0) throw Failure(name + ": an operation has operands; without any it is a source");
     return add(std::move(name), arity, true,
@@ -96,8 +107,9 @@ class Graph : public GraphBase {
                });
   }
 
-  // An edge to an operand. The initial values come before what the producer makes: what a feedback loop begins with.
-  // The same two nodes may be connected several times, at different positions. Throws Failure.
+  // Connects a node to an operand of another one. The initial values precede those of the
+  // producer; a feedback loop starts with them. The same two nodes may be connected several
+  // times, at different positions. Throws Failure.
   void connect(Id from, Id to, std::size_t position, std::size_t capacity = usual_capacity,
                std::vector<T> initial = {}) {
     const Node& producer = node(from);
@@ -119,15 +131,16 @@ class Graph : public GraphBase {
     GraphBase::connect(std::move(edge));
   }
 
-  // Its last value is kept although others take it, at the cost of a copy in each round.
+  // Keeps the last value of the node although it has consumers, at the cost of one copy per
+  // round.
   void keep(Id id)
     requires std::is_copy_constructible_v<T>
   {
     expect_no_run();
     node(id).keeps = true;
   }
-  // The last value of a node that is never taken from, or that is kept; nothing if there was none in the last run. Not
-  // during a run.
+  // The last value of a node that has no consumer or is kept; none if the last run produced none.
+  // Not during a run.
   const std::optional<T>& result(Id id) const { return node(id).last; }
 
  private:
@@ -136,7 +149,7 @@ class Graph : public GraphBase {
     Ring<T> ring;
     const std::vector<T> tokens;
   };
-  // Nothing: the end, but for a sink.
+  // Returns none at the end; a sink always returns none.
   using Compute = std::function<std::optional<T>(std::span<T> operands, std::int64_t round)>;
 
   class Node;
@@ -161,7 +174,7 @@ class Graph<T>::Node final : public GraphNode {
   std::optional<T> last;
 
  private:
-  // Then others have their turn.
+  // Afterwards other tasks get the worker.
   static constexpr int rounds_per_turn = 64;
   enum class Operands : std::uint8_t { there, missing, over };
 
@@ -184,7 +197,7 @@ class Graph<T>::Node final : public GraphNode {
     return pause(Next::again);
   }
 
-  // False: it cannot go on.
+  // Returns false if the node cannot continue.
   bool next_round(unsigned worker) {
     if (state() == State::waiting) {
       const Operands operands = take();
@@ -209,7 +222,7 @@ class Graph<T>::Node final : public GraphNode {
   Operands take() {
     for (; there_ < in_.size(); ++there_) {
       if (edge(in_[there_]).ring.has_element()) continue;
-      // Any operand that is over is the end, also while this one may still come.
+      // The node ends if any operand has ended, even if this one may still come.
       return ended_operands_.load(std::memory_order_acquire) > 0 && one_is_over() ? Operands::over : Operands::missing;
     }
     there_ = 0;
@@ -223,7 +236,7 @@ class Graph<T>::Node final : public GraphNode {
 
   bool one_is_over() const {
     return std::ranges::any_of(in_, [](GraphEdge* operand) {
-      // In this order: what was put in before the end is seen after it.
+      // The order matters: values that were put in before the end are visible after `ended`.
       return operand->ended.load(std::memory_order_acquire) && !edge(operand).ring.has_element();
     });
   }
@@ -240,7 +253,8 @@ class Graph<T>::Node final : public GraphNode {
     return true;
   }
 
-  // Each consumer gets the value as soon as it has room: see above why none waits for another.
+  // Gives the value to each consumer as soon as its edge has room; the head explains why they are
+  // independent.
   bool emitted(unsigned worker) {
     const std::int64_t since = begin(State::emitting);
     for (std::size_t k = 0; k < pending_.size();) {
@@ -299,10 +313,11 @@ class Graph<T>::Node final : public GraphNode {
   }
 
   const Compute compute_;
-  std::size_t there_ = 0;  // so many operands are known to be there
+  std::size_t there_ = 0;  // number of operands known to have a value
   std::vector<T> operands_;
   std::optional<T> value_;
-  std::vector<Edge*> consumers_, pending_;  // that take still; that have not got the value yet
+  // consumers that still take values; those that need the current value
+  std::vector<Edge*> consumers_, pending_;
 };
 
 }  // namespace rml::rt

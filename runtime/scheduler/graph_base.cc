@@ -1,6 +1,6 @@
-// A run wakes every node and sleeps until the scheduler is quiet. It becomes quiet only once, because no other thread
-// wakes a node later. Then no worker reads the nodes any more. If nothing was cancelled, the nodes that have not ended
-// wait for each other.
+// A run wakes every node and sleeps until the scheduler is quiet. This happens only once, because
+// no other thread wakes a node later. After that, no worker reads the nodes. If nothing was
+// cancelled, the nodes that have not ended wait for each other.
 #include "runtime/scheduler/graph_base.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string text(std::span<const GraphError> errors) {
   return lines;
 }
 
-// ---- Nodes ----
+// ---- nodes ----
 
 void GraphNode::reset() {
   set_state(State::waiting);
@@ -52,7 +52,7 @@ void GraphNode::fail(unsigned worker, const char* message) {
   record(worker, Trace::failed, Trace::now());
 }
 
-// ---- Making it ----
+// ---- construction ----
 
 GraphBase::GraphBase(unsigned workers) : workers_(workers) {}
 GraphBase::~GraphBase() { close(); }
@@ -92,7 +92,7 @@ void GraphBase::record_in(Trace* trace) {
   traced_ = 0;
 }
 
-// ---- Running it ----
+// ---- execution ----
 
 std::vector<GraphError> GraphBase::run(std::stop_token stop, Clock::time_point deadline) {
   const std::unique_lock alone(run_mutex_, std::try_to_lock);
@@ -174,7 +174,7 @@ void GraphBase::conclude() {
       std::to_string(left.size()) + " of " + std::to_string(nodes_.size()) + " nodes had not ended";
   switch (why_.load()) {
     case Reason::none: {
-      // From any of them to the one for which it waits, and so on, leads into a circle.
+      // Following the nodes that wait for each other leads from any of them into a cycle.
       const GraphNode* stuck = left.front();
       for (std::size_t k = 0; k < left.size(); ++k) {
         const GraphEdge& edge = *stuck->blocked_on();
@@ -198,7 +198,7 @@ void GraphBase::conclude() {
   for (GraphNode* node : left) node->set_state(GraphNode::State::cancelled);
 }
 
-// Once around the circle.
+// Describes one cycle of waiting nodes.
 std::string GraphBase::describe_deadlock(const GraphNode& stuck, std::size_t n_stuck) const {
   constexpr int most = 20;
   std::string all = "deadlock: ";
@@ -220,7 +220,7 @@ std::string GraphBase::describe_deadlock(const GraphNode& stuck, std::size_t n_s
          " nodes wait. A feedback loop begins with an initial value";
 }
 
-// ---- Errors ----
+// ---- errors ----
 
 void GraphBase::add_error(GraphError::Kind kind, const GraphNode* node, std::string message) {
   GraphError error{kind,
@@ -233,7 +233,7 @@ void GraphBase::add_error(GraphError::Kind kind, const GraphNode* node, std::str
   errors_.push_back(std::move(error));
 }
 
-// Leaves those of a run in progress alone.
+// Does not change the errors of a run in progress.
 std::vector<GraphError> GraphBase::refuse(std::string message) const {
   return {{GraphError::Kind::malformed, GraphError::whole_graph, "", 0, std::move(message),
            std::chrono::system_clock::now()}};

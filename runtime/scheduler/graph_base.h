@@ -1,5 +1,5 @@
-// What networks of operations (graph.h) have in common, whatever their values are: nodes and their states, who wakes
-// whom, how a run begins and ends, its errors.
+// The part of graph.h that does not depend on the type of values: nodes and their states, waking,
+// the start and end of a run, and errors.
 #pragma once
 
 #include <atomic>
@@ -21,22 +21,22 @@ namespace rml::rt {
 
 struct GraphError {
   enum class Kind : std::uint8_t {
-    malformed,  // nothing has run
+    malformed,  // the graph is not valid; nothing has run
     failed,     // an operation has thrown
-    cancelled,  // a stop was asked for, the deadline has passed, or the graph was closed
-    deadlock,   // all wait, and none can go on
+    cancelled,  // a stop was requested, the deadline has passed, or the graph was closed
+    deadlock,   // all nodes wait for each other
   };
   static constexpr std::size_t whole_graph = static_cast<std::size_t>(-1);
 
   Kind kind;
-  std::size_t node;    // or whole_graph
-  std::string name;    // the node's
-  std::int64_t round;  // of the node, from 0 up
+  std::size_t node;    // its number, or whole_graph
+  std::string name;    // name of the node
+  std::int64_t round;  // round of the node, from 0
   std::string message;
   std::chrono::system_clock::time_point time;
 };
 
-// A line for each: "3:message", or the message alone if it is about the whole graph.
+// A line for each error: "3:message", or the message alone if it concerns the whole graph.
 std::string text(std::span<const GraphError> errors);
 
 class GraphBase;
@@ -47,8 +47,8 @@ struct GraphEdge {
 
   GraphNode *from, *to;
   std::size_t position, capacity;
-  std::atomic<bool> ended{false};      // its producer has put in the last value
-  std::atomic<bool> abandoned{false};  // its consumer takes nothing any more
+  std::atomic<bool> ended{false};      // the producer has put in the last value
+  std::atomic<bool> abandoned{false};  // the consumer takes no more values
 };
 
 class GraphNode : public Task {
@@ -65,18 +65,18 @@ class GraphNode : public Task {
   std::int64_t round() const { return round_.load(std::memory_order_relaxed); }
 
  protected:
-  // Between runs: as it was at the beginning.
+  // Resets the node to its initial state, between runs.
   virtual void reset();
-  // While no worker runs it: the edge for which it waits.
+  // The edge for which the node waits. Only while no worker runs the node.
   virtual const GraphEdge* blocked_on() const = 0;
-  // These stand around what it does in its turn.
+  // Calls around the work of a turn, which record the time spent waiting.
   void resume(unsigned worker) { record(worker, Trace::waiting, waiting_since_); }
   Next pause(Next next) {
     if (trace_ != nullptr) waiting_since_ = Trace::now();
     return next;
   }
   void set_state(State state) { state_.store(state, std::memory_order_relaxed); }
-  // A state, and what follows it in the trace.
+  // Sets the state and returns the time at which it begins, for the trace.
   std::int64_t begin(State state) {
     set_state(state);
     return trace_ == nullptr ? 0 : Trace::now();
@@ -84,7 +84,7 @@ class GraphNode : public Task {
   void record(unsigned worker, Trace::State state, std::int64_t begin) const {
     if (trace_ != nullptr) trace_->record(worker, task_, state, begin, Trace::now());
   }
-  // Ends: its consumers will get nothing more, its producers need make nothing more for it.
+  // Ends the node: its consumers get no more values, and its producers need not produce for it.
   void end(unsigned worker);
   void fail(unsigned worker, const char* message);
   void wake(GraphNode& node);
@@ -94,14 +94,14 @@ class GraphNode : public Task {
   const std::string name_;
   std::vector<GraphEdge*> in_;  // by position
   std::vector<GraphEdge*> out_;
-  std::atomic<std::int64_t> round_{0};  // only it writes
+  std::atomic<std::int64_t> round_{0};  // written by this node only
   std::atomic<std::size_t> ended_operands_{0};
 
  private:
   friend class GraphBase;
   std::atomic<State> state_{State::waiting};
   Trace* trace_ = nullptr;
-  std::uint32_t task_ = 0;  // there
+  std::uint32_t task_ = 0;  // its number in the trace
   std::int64_t waiting_since_ = 0;
 };
 
@@ -117,20 +117,22 @@ class GraphBase {
 
   std::size_t size() const { return nodes_.size(); }
   const std::string& name(Id node) const { return at(node).name(); }
-  // How far it came in the last run.
+  // The state in which the node was at the end of the last run.
   GraphNode::State state(Id node) const { return at(node).state(); }
   std::int64_t rounds(Id node) const { return at(node).round(); }
 
-  // Runs until every node has ended, and says what went wrong: nothing, if empty. The first error cancels the rest;
-  // operations that fail meanwhile add theirs. It can run again, from the beginning. From any thread; while it runs,
-  // a second run is refused.
+  // Runs until every node has ended and returns the errors; empty if there are none. The first
+  // error cancels the rest; operations that fail meanwhile add their errors. The graph can run
+  // again, from the beginning. Any thread may call it; a second concurrent run is refused.
   std::vector<GraphError> run(std::stop_token stop = {}, Clock::time_point deadline = Clock::time_point::max());
-  // The run, if any, is cancelled; threads end. Any number of times, but not from an operation.
+  // Cancels the run, if any, and ends the threads. It may be called repeatedly, but not from an
+  // operation.
   void close();
-  // For operations that take long: whether the run is being cancelled.
+  // True while the run is being cancelled; long operations should check it.
   bool stopping() const { return why_.load(std::memory_order_relaxed) != Reason::none; }
 
-  // Runs from now on are recorded there, which outlives them; nullptr: they are not. Not during a run.
+  // Records later runs in this trace, which must outlive them; nullptr turns recording off. Not
+  // during a run.
   void record_in(Trace* trace);
 
  protected:
@@ -139,9 +141,9 @@ class GraphBase {
 
   GraphNode& at(Id node) const;
   GraphNode& add(std::unique_ptr<GraphNode> node);
-  // Throws Failure if there is no such place, or it is taken.
+  // Throws Failure if the operand does not exist or is already connected.
   void connect(std::unique_ptr<GraphEdge> edge);
-  // Throws Failure: a graph that runs does not change.
+  // Throws Failure during a run, because a running graph must not change.
   void expect_no_run() const;
   void cancel(Reason reason);
 
@@ -159,16 +161,16 @@ class GraphBase {
   std::vector<std::unique_ptr<GraphNode>> nodes_;
   std::vector<std::unique_ptr<GraphEdge>> edges_;
   Trace* trace_ = nullptr;
-  std::size_t traced_ = 0;  // so many nodes are known there
+  std::size_t traced_ = 0;  // number of nodes known to the trace
 
   std::mutex run_mutex_;
   std::atomic<bool> runs_{false}, closed_{false};
   std::atomic<Reason> why_{Reason::none};
-  std::mutex mutex_;  // what follows
+  std::mutex mutex_;  // protects the members below
   std::condition_variable became_quiet_;
   bool quiet_ = false;
   std::vector<GraphError> errors_;
-  // Last: its threads end before what they look at.
+  // Last member: its threads end before the members that they use are destroyed.
   std::unique_ptr<Scheduler> scheduler_;
 };
 

@@ -1,5 +1,6 @@
-// See network.h. A task runs instants until something is missing or its share of time is over. Before it waits it says
-// for what, then looks once more: the task that brings it later finds the note, and wakes this one.
+// A task runs instants until something is missing or its time slice is over. Before it waits, it
+// writes a note about the missing thing and checks once more. The task that later provides it
+// finds the note and wakes the waiting task.
 #include "runtime/scheduler/network.h"
 
 #include <algorithm>
@@ -15,10 +16,12 @@ namespace rml::rt {
 namespace {
 
 constexpr std::uint32_t host = UINT32_MAX;
-// About how long a task runs before other tasks hear of it, the host does, and others get its worker. A host that
-// sleeps is woken by the system, which takes as long as many short instants.
-constexpr std::int64_t note_after = 10'000, tell_host_after = 100'000, share = 200'000;  // nanoseconds
-// … and the host's cycles are waited for.
+// A task runs for about these times before other tasks are notified, before the host is notified,
+// and before it yields its worker. A sleeping host is woken by the system, which takes as long as
+// many short instants.
+// nanoseconds
+constexpr std::int64_t note_after = 10'000, tell_host_after = 100'000, share = 200'000;
+// Time in nanoseconds for which pushed cycles may wait to be announced.
 constexpr std::int64_t announce_after = 50'000;
 
 std::int64_t now() {
@@ -29,16 +32,16 @@ std::int64_t now() {
 
 std::int64_t stamp_of(std::int64_t key) { return key >> RML_KEY_BITS; }
 
-// What somebody waits for: the code, and the ring if it is room.
+// The thing that a task waits for: a code, and the ring if it is room.
 struct Missing {
   std::int32_t code = 0;
   std::uint32_t ring = 0;
   bool operator==(const Missing&) const = default;
 };
 
-// True if nothing is missing. Otherwise a note says what is missing, and it was still missing after the note was
-// written, so the task that brings it sees the note. If a second look finds something else missing, that needs a note
-// and a look of its own.
+// Returns true if nothing is missing. Otherwise it leaves a note, and the thing was still missing
+// after the note was written, so the task that provides it sees the note. If the second check
+// finds something else missing, that needs a note and a check of its own.
 template <class Waiting, class Look>
 bool is_ready(Waiting& waiting, Look look) {
   for (Missing missing = look(); missing.code != 0;) {
@@ -93,12 +96,12 @@ struct Network::NetworkTask final : Task {
   const std::uint32_t index;
   bool failed = false, begun = false;
   std::int64_t last_stamp = 0;
-  bool host_unaware = false;       // of something that has come
-  std::int64_t told_host = 0;      // when it was last, though there was more to do
-  std::int64_t between_notes = 1;  // instants
+  bool host_unaware = false;       // the host was not notified of new elements
+  std::int64_t told_host = 0;      // time of the last notification while the task continued
+  std::int64_t between_notes = 1;  // number of instants between notifications
   std::int64_t idle_since = 0;
   alignas(64) Waiting waits;
-  std::atomic<std::int64_t> stamp{0};  // no later instant has an earlier one
+  std::atomic<std::int64_t> stamp{0};  // lower bound for the stamps of later instants
 };
 
 // ---- a task ----------------------------------------------------------------------------------
@@ -124,7 +127,7 @@ bool Network::NetworkTask::make_room(const std::uint32_t* queues, std::uint32_t 
   return true;
 }
 
-// Nothing: an instant may run, which has this stamp.
+// Code 0 if an instant can run; stamp_of_instant is then its stamp.
 Missing Network::NetworkTask::missing(std::int64_t& stamp_of_instant) {
   stamp_of_instant = last_stamp;
   if (pending()) return room(info.ends, info.n_ends, length(), waits_end_room);
@@ -135,7 +138,7 @@ Missing Network::NetworkTask::missing(std::int64_t& stamp_of_instant) {
   return room(info.writes, info.n_writes, 1, waits_room);
 }
 
-// False: nothing ran, and it is noted why.
+// Runs an instant. Returns false if nothing ran; a note then says why.
 bool Network::NetworkTask::instant() {
   std::int64_t next = 0;
   if (!is_ready(waits, [&] { return missing(next); })) return false;
@@ -156,7 +159,7 @@ bool Network::NetworkTask::instant() {
   return true;
 }
 
-// Tells those who wait for what has come, or gone.
+// Notifies the tasks, and the host, that wait for new elements or for room.
 void Network::NetworkTask::note(Note how) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   host_unaware = how == Note::tasks;
@@ -166,14 +169,15 @@ void Network::NetworkTask::note(Note how) {
   if (how != Note::tasks && network.out_.on.load(std::memory_order_relaxed) == waits_frontier) network.signal();
 }
 
-// Short instants are told of several at a time: waking takes longer than they do. Instants that were not
-// announced yet are announced before the task waits.
+// Several short instants are announced together, because waking takes longer than they do. Before
+// the task waits, it announces all instants.
 Task::Next Network::NetworkTask::run(unsigned worker) {
   const auto trace = [&](Trace::State state, std::int64_t from, std::int64_t to, std::int64_t count) {
     if (network.trace_ != nullptr) network.trace_->record(worker, index, state, from, to, count);
   };
   const bool traced = network.trace_ != nullptr;
-  std::int64_t begin = 0, last = traced || between_notes == 1 ? now() : 0;  // 0: not known, clocks are slow
+  // 0: unknown, because reading the clock is slow
+  std::int64_t begin = 0, last = traced || between_notes == 1 ? now() : 0;
   trace(Trace::waiting, idle_since, last, 1);
   while (!failed && !network.cancelled_.load(std::memory_order_relaxed)) {
     std::int64_t count = 0;
@@ -271,7 +275,8 @@ void Network::wake_readers(std::uint32_t queue, Note how) {
   }
 }
 
-// When half of the ring is free: otherwise the two would take turns for every element.
+// Wakes the writer of a ring only if half of it is free. Otherwise writer and reader would
+// alternate after every element.
 void Network::wake_writer(std::uint32_t queue, Note how) {
   const auto waits = [&](const Waiting& w) {
     return is_room(w.on.load(std::memory_order_relaxed)) && w.room.load(std::memory_order_relaxed) == queue &&
@@ -305,15 +310,16 @@ void Network::fail(std::uint32_t task, std::int64_t stamp) {
 
 // ---- when nothing runs -----------------------------------------------------------------------
 
-// Of a ring that is full: whether its slowest reader waits for something else than room.
+// For a full ring: true if its slowest reader waits for anything but room.
 bool Network::stuck_behind(std::uint32_t queue) const {
   const std::uint32_t reader = network_.queues[queue].readers[rings_[queue].slowest_reader()];
   if (reader == host) return host_waits();
   return !is_room(tasks_[reader]->waits.on.load());
 }
 
-// It may have been told already, but not looked yet. Of several readers that it has, each goes on by itself: one may
-// wait for the next element while another one has not read the last.
+// True if the host still waits: it may have been notified without having checked yet. It may read
+// a ring as several readers, which advance independently: one may wait for the next element while
+// another one has not read the last.
 bool Network::host_waits() const {
   const std::int32_t code = out_.on.load();
   if (code <= 0 || code == RML_WAITS_CYCLE) return code != 0;
@@ -323,7 +329,8 @@ bool Network::host_waits() const {
   return false;
 }
 
-// Rings that are to hold more, and who waits for room that is there. False: no task waits for room.
+// Finds the rings whose limits are to be raised, and the tasks that wait for room although there
+// is room. Returns false if no task waits for room.
 bool Network::find_limits(Limits& found) const {
   auto& [full, raised, roomy] = found;
   for (auto* rings : {&full, &raised}) rings->clear();
@@ -345,7 +352,8 @@ bool Network::find_limits(Limits& found) const {
   for (const std::uint32_t q : full)
     if (stuck_behind(q)) raised.push_back(q);
   if (raised.empty()) {
-    // The host has rows to take, or all of a circle is full: the smallest of its rings.
+    // Either the host has rows to take, or all rings of a circle are full, and the smallest one
+    // is raised.
     const bool waits_for_host = std::ranges::any_of(
         full, [&](std::uint32_t q) { return network_.queues[q].readers[rings_[q].slowest_reader()] == host; });
     if (waits_for_host) return true;
@@ -354,7 +362,8 @@ bool Network::find_limits(Limits& found) const {
   return true;
 }
 
-// Something may begin while this looks: then it has seen nothing of use, and the last task to end looks again.
+// If a task starts during the inspection, its results are discarded; the last task to end
+// inspects again.
 void Network::quiet() {
   Limits found;
   bool changed = false;
@@ -385,7 +394,7 @@ void Network::quiet() {
 
 // ---- the host --------------------------------------------------------------------------------
 
-// If not, it is noted why.
+// If it returns false, a note says why.
 bool Network::may_push() {
   return is_ready(in_, [&]() -> Missing {
     if (gate_.load()) return {waits_gate};
@@ -397,7 +406,7 @@ bool Network::may_push() {
 
 Network::Taken Network::try_push(const void* const* in, const std::uint8_t* present) {
   if (failed() || cancelled_.load()) {
-    in_.on.store(0);  // it waits for nothing any more
+    in_.on.store(0);  // the host no longer waits
     return Taken::failed;
   }
   if (!may_push()) return Taken::full;
@@ -413,7 +422,8 @@ Network::Taken Network::push_cycle(const void* const* in, const std::uint8_t* pr
     announce();
     throw Failure(std::string(program_.source) + ": no memory for the inputs of '" + program_.name + "'");
   }
-  if (announced_ == memory.pushed) scheduler_->enter();  // it is not quiet before all have heard of the cycle
+  // not quiet until all tasks are notified of the cycle
+  if (announced_ == memory.pushed) scheduler_->enter();
   program_.push(state_, in, present);
   return Taken::yes;
 }
@@ -434,7 +444,7 @@ bool Network::push(const void* const* in, const std::uint8_t* present) {
     const std::uint32_t seen = changes();
     if (failed() || cancelled_.load()) {
       announce();
-      in_.on.store(0);  // it waits for nothing any more
+      in_.on.store(0);  // the host no longer waits
       return false;
     }
     if (may_push()) break;
@@ -455,7 +465,7 @@ void Network::close() {
   signal();
 }
 
-// No instant to come has an earlier stamp.
+// No later instant of a task that can fail has a smaller stamp.
 std::int64_t Network::frontier() const {
   std::int64_t least = INT64_MAX;
   for (const std::uint32_t t : fallible_) {
@@ -502,7 +512,8 @@ bool Network::pop(void* const* out, std::uint8_t* present) {
   }
 }
 
-// What the host waits for may be what makes it quiet: no other thread would look.
+// The note of the host may be the last reason for the network to be quiet, and no other thread
+// would inspect it then.
 void Network::wait(std::uint32_t seen) {
   if (scheduler_->quiet()) quiet();
   for (std::uint32_t now = changes_.load(); (now & ~1u) == seen;) {
@@ -542,7 +553,7 @@ void Network::report() {
   const std::vector<std::uint32_t> failed = failures();
   if (failed.empty()) return;
   const rml_header& first = at<rml_header>(state_, network_.tasks[failed[0]].header);
-  pushed().store(stamp_of(limit_.load()));  // a worker may still look whether all is quiet
+  pushed().store(stamp_of(limit_.load()));  // a worker may still inspect the network
   all.fault = first.fault;
   all.site = first.site;
   all.fault_cycle = first.fault_cycle;

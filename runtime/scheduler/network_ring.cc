@@ -1,4 +1,4 @@
-// See network_ring.h. A block is {keys, one line that leads to them, elements}, in one piece.
+// A block is one allocation: the keys, a line with the pointer to them, and the elements.
 #include "runtime/scheduler/network_ring.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ bool NetworkRing::make_room(std::int64_t count, rml_header& memory) {
   return true;
 }
 
-// The data of a new one.
+// Allocates a block and returns the address of its elements.
 void* NetworkRing::new_block(std::uint64_t capacity, rml_header& memory) {
   const std::uint64_t keys = whole_lines(capacity * sizeof(std::int64_t));
   const std::uint64_t bytes = keys + line + whole_lines(capacity * element_bytes_);
@@ -104,7 +104,7 @@ void NetworkRing::copy_waiting(char* to, std::uint64_t capacity) const {
   }
 }
 
-// The elements are older than all that is to come: their keys are 0.
+// Restored elements are older than all elements to come, so their keys are 0.
 bool NetworkRing::adopt(rml_header& memory) {
   void* brought = ring_.data;
   const std::uint64_t brought_capacity = ring_.capacity;

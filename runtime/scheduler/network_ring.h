@@ -1,11 +1,12 @@
-// The rings of a network (rml_ring in rmlrt.h), as those who run it see them: how many elements wait, whether there is
-// room, and larger blocks.
+// Access to the rings of a network (rml_ring in rmlrt.h) for the network: the number of waiting
+// elements, room, and larger blocks.
 //
-// A ring has a limit, which bounds how many elements wait for its slowest reader, and a block, which is allocated as it
-// fills up. The writer alone replaces the block: it copies what waits, publishes the new block, then writes on. A
-// reader that still holds the old one finds in it, unchanged, all that was there when it looked at `pushed`; a reader
-// that sees later elements sees the new block as well. Old blocks are kept until the network ends: together they are no
-// larger than the last one.
+// A ring has a limit for the number of elements that wait for its slowest reader, and a block
+// that is allocated as it fills. Only the writer replaces the block: it copies the waiting
+// elements, publishes the new block, and then continues to write. A reader with the old block
+// finds in it, unchanged, all elements that existed when it read `pushed`; a reader that sees
+// later elements also sees the new block. Old blocks are kept until the network ends. Together
+// they are at most as large as the last one.
 #pragma once
 
 #include <algorithm>
@@ -19,28 +20,29 @@ namespace rml::rt {
 
 class NetworkRing {
  public:
-  // limit: elements that may wait, at least 1.
+  // limit: maximum number of waiting elements, at least 1.
   NetworkRing(const rml_queue& queue, std::uint32_t readers, void* state, std::uint64_t limit);
 
-  // Takes over what a saved state has brought, in a block of its own; or puts in the first element.
+  // Moves the elements of a restored state into a block of the ring, or puts in the first
+  // element.
   bool adopt(rml_header& memory);
-  // Gives everything back.
+  // Releases all blocks.
   void release(rml_header& memory);
 
-  // Of the writer: whether `count` more may be written. They may also where nothing waits, however many they are, and
-  // twice as many as are written at once.
+  // For the writer: true if `count` more elements may be written. This is also the case if the
+  // ring is empty, however many there are, and up to twice the number that is written together.
   bool has_room(std::int64_t count);
-  // … makes the block large enough for them. False: no memory.
+  // For the writer: makes the block large enough for them. Returns false if there is no memory.
   bool make_room(std::int64_t count, rml_header& memory);
-  // Bytes that were refused.
+  // Size in bytes of the block that was refused.
   std::uint64_t refused() const { return refused_; }
 
-  // More may wait from now on. Any thread.
+  // Doubles the limit. Any thread may call it.
   void raise_limit() { limit_.store(std::min(limit_.load() * 2, std::uint64_t{1} << 40)); }
   std::uint64_t limit() const { return limit_.load(); }
   std::uint64_t element_bytes() const { return element_bytes_; }
   std::uint64_t bytes() const { return bytes_; }
-  // The reader that is furthest behind, by its number. Any thread.
+  // The number of the slowest reader. Any thread may call it.
   std::uint32_t slowest_reader() const;
   std::int64_t waiting() const;
   bool is_empty_for(std::uint32_t reader) const;

@@ -1,6 +1,6 @@
-// See scheduler.h. Ready tasks are in a queue of the library concurrentqueue, which is a list of queues, one for each
-// thread that wakes: a worker takes a few from one of them, then from the next one. It allocates nothing but blocks
-// that it keeps.
+// Ready tasks are in a queue of the library concurrentqueue. It consists of one queue per waking
+// thread; a worker takes a few tasks from one of them, then from the next. It only allocates
+// blocks that it keeps.
 #include "runtime/scheduler/scheduler.h"
 
 #include <blockingconcurrentqueue.h>
@@ -15,7 +15,7 @@
 namespace rml::rt {
 
 namespace {
-constexpr int most_in_a_row = 16;  // before others have their turn
+constexpr int most_in_a_row = 16;  // tasks in a row before those of other threads
 
 struct Turns : moodycamel::ConcurrentQueueDefaultTraits {
   static constexpr std::uint32_t EXPLICIT_CONSUMER_CONSUMPTION_QUOTA_BEFORE_ROTATE = most_in_a_row;
@@ -29,7 +29,8 @@ struct Scheduler::Pool {
   ReadyQueue ready;
   std::vector<std::unique_ptr<moodycamel::ProducerToken>> own;
   std::vector<std::thread> threads;
-  // Tasks queued or running, and threads inside; in the upper half how often there was one more.
+  // Lower half: number of tasks queued or running, and of threads inside. Upper half: number of
+  // increments.
   alignas(64) std::atomic<std::uint64_t> active{0};
 };
 
@@ -37,7 +38,7 @@ namespace {
 struct Here {
   const void* scheduler = nullptr;
   unsigned worker = 0;
-  Task* next = nullptr;  // queued, but in no queue
+  Task* next = nullptr;  // next task of this worker, queued but not in a queue
 };
 thread_local Here here;
 
@@ -55,7 +56,7 @@ Scheduler::Scheduler(unsigned workers, std::function<void()> when_quiet) : pool_
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     for (unsigned k = 0; k < workers; ++k) pool_->threads.emplace_back([this, k] { work(k); });
-  } catch (...) {  // no more threads to be had
+  } catch (...) {  // no more threads can be started
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     stop();
     throw;
@@ -76,11 +77,12 @@ unsigned Scheduler::workers() const { return static_cast<unsigned>(pool_->own.si
 void Scheduler::enqueue(Task& task) {
   const bool queued =
       here.scheduler == this ? pool_->ready.enqueue(*pool_->own[here.worker], &task) : pool_->ready.enqueue(&task);
-  // Without memory the queue takes nothing, and a thread that waits for the task would wait forever.
+  // The queue refuses a task if there is no memory. A thread that waits for this task would then
+  // wait for ever.
   if (!queued) throw std::bad_alloc();
 }
 
-// Whether the caller is to put it into a queue.
+// Marks the task as woken. Returns true if the caller must put it into a queue.
 bool Scheduler::queues(Task& task) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint8_t phase = task.phase_.load(std::memory_order_relaxed);
@@ -90,7 +92,7 @@ bool Scheduler::queues(Task& task) {
       if (task.phase_.compare_exchange_weak(phase, Task::running_again)) return false;
       continue;
     }
-    enter();  // before it can be taken: it is not quiet in between
+    enter();  // before another thread can take it, so that it is not quiet in between
     if (task.phase_.compare_exchange_strong(phase, Task::queued)) return true;
     leave();
   }

@@ -1,7 +1,7 @@
-// Tasks on a fixed number of threads: who runs next, and who sleeps.
+// Runs tasks on a fixed number of threads.
 //
-// A task is a state machine without a thread of its own. It runs when somebody wakes it, does what it can with
-// what is there, and waits again:
+// A task is a state machine without a thread of its own. It runs when it is woken, does
+// everything that is possible at that moment, and waits again:
 //
 //              wake                 a worker takes it             nothing left to do
 //     idle ───────────▶ queued ───────────────────▶ running ─────────────────────────▶ idle
@@ -9,16 +9,18 @@
 //                         └──── its run has ended ────▼
 //                                                  running, again
 //
-// A task runs on one worker at a time. No wake-up is lost: a thread that gives a task something to do writes it first
-// and wakes it then. If the task is idle, it is queued; if it is queued, its run is still to come and sees it; if it
-// runs, it may have looked already, so that it is queued again when its run ends. The full fences in `wake` and at the
-// start of a run order the writing before the look at the state on one side, and the state before the look at
-// what is written on the other. That takes atomics: what is plain memory must be handed over by one of them with
-// release and acquire order, as rings do; wake alone does not.
+// A task runs on one worker at a time. No wake-up is lost: a thread that has work for a task
+// first writes it, and then wakes the task. If the task is idle, it is queued. If it is queued,
+// its run is still to come and will see the work. If it is running, it may already have checked,
+// so it is queued again when its run ends. There are full fences in `wake` and at the start of a
+// run: the former orders the write before the read of the task's state, the latter orders the
+// write of the state before the read of the work. This only holds for atomics; plain memory must
+// be handed over with release and acquire order, as rings do, because wake alone does not order
+// it.
 //
-// A worker without work takes tasks that others have woken; a worker that finds nothing looks out for a moment, then
-// sleeps. What a task wakes when it has nothing left to do itself need not go through the hands of others: its worker
-// goes on with that, which is cheaper, and finds the operands in its cache.
+// A worker without work takes tasks that other workers have woken. If it finds none, it looks for
+// work for a moment and then sleeps. If a task wakes another one just before it waits, its own
+// worker can run the other one directly, which is cheaper and finds the operands in its cache.
 #pragma once
 
 #include <atomic>
@@ -36,8 +38,9 @@ class Task {
   Task& operator=(const Task&) = delete;
 
  protected:
-  enum class Next : std::uint8_t { wait, again };  // again: there is more to do; others go first
-  // worker: below the number of workers.
+  // again: there is more to do after other tasks have run
+  enum class Next : std::uint8_t { wait, again };
+  // worker: number of the worker, less than workers().
   virtual Next run(unsigned worker) = 0;
 
  private:
@@ -48,29 +51,32 @@ class Task {
 
 class Scheduler {
  public:
-  // when_quiet: called each time that no task is queued or running any more, and no thread is inside, by the thread
-  // that was last. It may wake tasks. Calls may overlap if it does, or if threads wake tasks that are neither workers
-  // nor inside.
+  // when_quiet: called each time that no task is queued or running and no thread is inside, by
+  // the thread that was last. It may wake tasks. Calls may overlap if it does, or if threads that
+  // are neither workers nor inside wake tasks.
   explicit Scheduler(unsigned workers, std::function<void()> when_quiet = {});
-  // Runs that have begun end; what is queued is left. No thread may be inside.
+  // Waits for running tasks; queued tasks are not run. No thread may be inside.
   ~Scheduler();
-  // The same, while the scheduler may still be named.
+  // As the destructor; the object may still be used afterwards.
   void stop();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
   unsigned workers() const;
-  // Any thread. The task outlives its last run, the scheduler at the latest.
+  // Any thread may call it. A task must exist until its last run has ended, or until the
+  // scheduler ends.
   void wake(Task&);
-  // The same, by a task whose run is about to end: its worker may run the other one next.
+  // As wake, for a task whose run is about to end: its worker may run the other task next.
   void wake_next(Task&);
-  // Of threads that are no workers: between the two it is not quiet.
+  // For threads that are not workers: between the two calls the scheduler is not quiet.
   void enter();
   void leave();
-  // No task is queued or running, and no thread is inside. It may not be so any more when this returns.
+  // True if no task is queued or running and no thread is inside. This may have changed when the
+  // call returns.
   bool quiet() const;
-  // Another number whenever a task has been woken, or a thread has entered. Who finds it quiet, looks at something, and
-  // then finds the same number, has looked while nothing ran.
+  // A number that changes whenever a task is woken or a thread enters. If it is the same before
+  // and after an inspection, and the scheduler was quiet before it, then nothing ran during the
+  // inspection.
   std::uint32_t entered() const;
 
  private:

@@ -1,12 +1,14 @@
-// What ThreadSanitizer is told about the library concurrentqueue, and what compiled programs ask it for; with RML_TSAN
-// only.
+// Suppressions for the library concurrentqueue, and functions that compiled programs call, under
+// ThreadSanitizer (only with RML_TSAN).
 //
-// It reports that a slot of the queue is written again while it may still be read. It is not. The reader says that it
-// is done by a store (or addition) with release order, the writer looks at all slots of a block with relaxed loads, and
-// then has a fence with acquire order (Block::set_empty, Block::is_empty), which together synchronise. ThreadSanitizer
-// knows no fences.
+// ThreadSanitizer reports that a slot of the queue is written again while it may still be read.
+// This is a false report. The reader marks a slot as done by a store (or addition) with release
+// order. The writer reads the marks of all slots of a block with relaxed loads and then executes
+// a fence with acquire order (Block::set_empty, Block::is_empty); the two synchronise.
+// ThreadSanitizer does not support fences.
 //
-// LLVM calls functions for what a program copies or clears, which GCC's library has under their usual names only.
+// LLVM calls functions with names of its own to copy and clear memory; GCC's library has them
+// under their usual names only.
 #include <cstring>
 
 extern "C" {
@@ -20,7 +22,8 @@ void* __tsan_memmove(void* to, const void* from, std::size_t bytes) { return std
 void* __tsan_memset(void* to, int byte, std::size_t bytes);
 void* __tsan_memset(void* to, int byte, std::size_t bytes) { return std::memset(to, byte, bytes); }
 
-// Named by the linker, or nothing here would be linked: the library's own suppressions are no reason.
+// The linker is made to look for this name; otherwise it would not link this file, since the
+// library has default suppressions of its own.
 extern const char rml_thread_sanitizer;
 const char rml_thread_sanitizer = 0;
 }

@@ -1,5 +1,6 @@
-// See trace.h. Computing and emitting are complete events ("X") of the worker's thread; waiting is a pair of
-// asynchronous events ("b", "e") with the task's number, since many tasks wait at once; ends are instants ("i").
+// Computing and emitting are complete events ("X") of the worker's thread. Waiting is a pair of
+// asynchronous events ("b", "e") with the number of the task, since many tasks wait at the same
+// time. Ends are instant events ("i").
 #include "runtime/scheduler/trace.h"
 
 #include <algorithm>

@@ -1,7 +1,9 @@
-// What tasks did and when, as a trace that Perfetto and chrome://tracing show: a track for each worker with what it
-// computed and emitted, and a track for each task's waiting, which takes no worker.
+// Records the activities of tasks as a trace for Perfetto and chrome://tracing. There is a track
+// for each worker with the computing and emitting of tasks, and a track for the waiting of each
+// task, which occupies no worker.
 //
-// Each worker writes into a buffer of its own, made before; when it is full, what follows is dropped and counted.
+// Each worker writes to a preallocated buffer of its own. When it is full, further events are
+// dropped and counted.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +18,22 @@ class Trace {
 
   explicit Trace(unsigned workers, std::size_t events_per_worker = std::size_t{1} << 16, std::string program = "rml");
 
-  // Before it is recorded; one thread at a time. Its number, from 0 up. place: where in the source it stands.
+  // Adds a task before its first event; one thread at a time. Returns its number, from 0. place:
+  // position in the source.
   std::uint32_t add_task(std::string name, std::string place = "");
 
-  // Nanoseconds of a clock that only goes forward.
+  // Time in nanoseconds of a monotonic clock.
   static std::int64_t now();
-  // By the worker's thread alone. count: how many values, or rounds, the time was for. Workers that it was not made
-  // for drop what they record. A task is waiting or done or failed or else with one worker at a time.
+  // Called by the thread of the worker only. count: number of values or rounds in this time.
+  // Events of unknown workers are dropped. A task is recorded by one worker at a time.
   void record(unsigned worker, std::uint32_t task, State state, std::int64_t begin_ns, std::int64_t end_ns,
               std::int64_t count = 1) noexcept;
 
-  // ---- While no thread records. ----
+  // ---- only while no thread records ----
 
   std::uint64_t recorded() const;
   std::uint64_t dropped() const;
-  // Forgets the events, keeps the tasks.
+  // Removes the events and keeps the tasks.
   void clear();
   std::string to_json() const;
   // Throws Failure.
