@@ -1,5 +1,6 @@
-// Nodes are generated callees first; each has a segment end, a condition and floats as inputs, and
-// equations like those of generate_program.cc over floats (f64) of few shapes.
+// Callees are generated before their callers. Each node has a segment end, a condition and floats
+// as inputs. Its equations are like those of generate_program.cc, but over floats (f64) of a few
+// shapes.
 #include "fuzz/generate_gradient_program.h"
 
 #include <random>
@@ -18,11 +19,11 @@ enum ShapeIndex { scalar, two, three, matrix };
 
 struct PoolVariable {
   std::string name;
-  int shape;  // of shape_texts, or boolean
+  int shape;  // index into shape_texts, or boolean
   int clock;
 };
 
-// inputs: end, c, then floats. An output is on c where `sampled`.
+// The inputs are end, c, then floats. An output is on clock c if `sampled`.
 struct Callee {
   std::string name;
   std::vector<int> inputs;
@@ -60,7 +61,7 @@ class GradientProgram {
   std::string fresh(const std::string& stem) { return stem + std::to_string(next_++); }
   int any_shape() { return chance(55) ? scalar : pick(static_cast<int>(shapes.size())); }
 
-  // ---- nodes ----
+  // ---- nodes
 
   void node(const std::string& name, int equations) {
     clocks_ = {};
@@ -108,7 +109,7 @@ class GradientProgram {
     return e;
   }
 
-  // Trains f: outputs and gradients of it, its adjoints from its outputs.
+  // Trains f: writes calls for its outputs and gradients, with adjoints made from its outputs.
   void main(GeneratedProgram& out) {
     const Callee& f = callees_.back();
     std::vector<std::string> inputs{"end: bool", "c: bool", "b: bool"}, arguments{"end", "c"}, results;
@@ -156,7 +157,7 @@ class GradientProgram {
                join(arguments) + ");\n";
   }
 
-  // ---- clocks and conditions ----
+  // ---- clocks and conditions
 
   std::string when(int c) const {
     const GeneratedClock& k = clocks_[c];
@@ -199,7 +200,7 @@ class GradientProgram {
     return k.empty() || clocks_.depth(c) >= 3 || chance(30) ? c : clocks_.on(c, k, chance(60));
   }
 
-  // ---- expressions ----
+  // ---- expressions
 
   std::string literal(int shape) {
     const std::string n = (chance(50) ? "0." : "-0.") + std::to_string(1 + pick(9));
@@ -216,7 +217,7 @@ class GradientProgram {
     return exact_literal(shape);
   }
 
-  // Of just this shape: what is drawn into it must not broadcast.
+  // A literal of exactly this shape; drawn expressions in it would otherwise broadcast.
   std::string exact_literal(int shape) {
     if (shape == scalar) return literal(scalar);
     return "full(" + shape_texts[static_cast<std::size_t>(shape)].substr(3) + ", " + literal(scalar) + ")";
@@ -307,7 +308,7 @@ class GradientProgram {
     }
   }
 
-  // An instance with one output, on its caller's clock.
+  // Calls an instance with one output on the clock of its caller.
   std::string call(int shape, int c, int fuel) {
     for (const Callee& g : callees_)
       if (g.outputs.size() == 1 && !g.outputs[0].sampled && g.outputs[0].shape == shape && chance(70))
@@ -321,7 +322,7 @@ class GradientProgram {
     return list;
   }
 
-  // ---- equations ----
+  // ---- equations
 
   void define(const std::string& n, int shape, int c, const std::string& text) {
     body_ += "  " + n + ": " + (shape == boolean ? "bool" : shape_texts[static_cast<std::size_t>(shape)]) + " = " +
@@ -329,7 +330,7 @@ class GradientProgram {
     pool_.push_back({n, shape, c});
   }
 
-  // In reach of what it is added to.
+  // Limits the magnitude of an expression so that it stays comparable to its sum.
   std::string tame(const std::string& text) {
     static const std::vector<std::string> ways{"tanh(", "sin(", "0.4 * (", "("};
     return ways[static_cast<std::size_t>(pick(4))] + text + ")";
@@ -357,7 +358,8 @@ class GradientProgram {
       instance(c);
   }
 
-  // A node of one state at most over two or three elements, with a scalar and all conditions fixed.
+  // Iterates a node with at most one state over two or three elements. A scalar and all
+  // conditions are fixed arguments.
   void iteration(int c) {
     const bool rows = chance(40);
     const int whole = rows ? matrix : chance(50) ? two : three, element = rows ? three : scalar;
@@ -442,7 +444,7 @@ class GradientProgram {
     }
   }
 
-  // What stays as it is until a condition holds; now and then a state that never starts anew.
+  // A state that is kept until a condition holds; rarely, a state that never restarts.
   void held(int s, int c) {
     const std::string n = fresh("k"), k = condition(c);
     const std::string e = tame(expression(s, c, 2));
@@ -454,7 +456,7 @@ class GradientProgram {
     define(n, s, c, "if " + k + " then " + e + " else 0.9 * (" + leaf(s, c) + " fby " + n + ")");
   }
 
-  // Sampled by a condition that has no name.
+  // A value that is sampled by a condition without a name.
   void composed(int s, int c) {
     const std::string k = truth(c, 0) + (chance(50) ? " and " : " or ") + truth(c, 0);
     define(fresh("v"), s, c,
@@ -485,7 +487,7 @@ class GradientProgram {
   std::vector<Callee> callees_;
   std::string body_, source_ = "node square(x) -> (y)\n  y = x * x;\n\n";
   int next_ = 0, iterations_ = 0;
-  bool iterated_ = false;  // within a node that is
+  bool iterated_ = false;  // true within an iterated node
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
-// Random differentiable programs: a node f of smooth operators under clocks, branches, delays in
-// both directions, states with segments, instances and parameters, and a main that trains it.
+// Generates random differentiable programs: a node f of smooth operators under clocks, branches,
+// delays in both directions, states with segments, instances and parameters, and a node main that
+// trains f.
 //
-// By construction they are well typed and well clocked, and no condition depends on a float, so
-// that f is smooth. Gradients may still wait for an end that never comes: those programs are
-// refused by the check of productivity.
+// By construction the programs are well typed and well clocked, and no condition depends on a
+// float, so f is smooth. A gradient may still wait for an end that never comes; the productivity
+// check refuses those programs.
 #pragma once
 
 #include <cstdint>

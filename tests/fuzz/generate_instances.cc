@@ -1,6 +1,7 @@
-// A few nodes, each of which calls those before it, at every cycle or within a branch; main calls the last ones. A
-// condition is mostly what an instance gave at the previous cycle. Some nodes keep a matrix of integers, whose product
-// takes long enough to make a stage of its own in a network, and is the same in any order of additions.
+// A few nodes, each of which calls nodes before it, at every cycle or within a branch. The node
+// main calls the last ones. A condition is mostly the output of an instance in the previous
+// cycle. Some nodes keep a matrix of integers, whose product takes long enough to be its own
+// stage in a network and is the same in any order of additions.
 //
 //   b = false fby o;  o, v = f1(x, p);  w = merge b (f0v((x when b), (p when b))) (x when not b);
 #include "fuzz/generate_instances.h"
@@ -39,7 +40,8 @@ class Instances {
   }
   std::string fresh(const char* prefix) { return prefix + std::to_string(next_++); }
 
-  // Numbers and Booleans defined so far: an equation uses these at the same cycle, any at the previous one.
+  // The numbers and Booleans defined so far may be used at the same cycle, all others at the
+  // previous one.
   std::string number() { return chance(20) ? std::to_string(pick(7)) : one_of(numbers_); }
   std::string truth() {
     if (chance(25)) return "(" + number() + " < " + number() + ")";
@@ -48,7 +50,8 @@ class Instances {
 
   void define(const std::string& text) { body_ += "  " + text + ";\n"; }
 
-  // At every cycle, or in a branch of a condition, one of whose sides may be another instance.
+  // Calls a node at every cycle, or in a branch of a condition; the other branch may call another
+  // instance.
   void call(int callees) {
     const std::string f = "f" + std::to_string(pick(callees));
     const std::string o = fresh("o"), v = fresh("v");
@@ -78,7 +81,7 @@ class Instances {
     truths_.push_back(o), numbers_.push_back(v);
   }
 
-  // A Boolean of the node, wherever it is defined: what is delayed may be defined further below.
+  // Returns a Boolean of the node. It is used delayed, so its definition may follow.
   std::string later() { return chance(60) ? "result" : one_of(truths_); }
 
   void matrix() {

@@ -1,4 +1,5 @@
-// Random programs of instances within branches: what decides on a branch comes, delayed, from other instances.
+// Generates random programs with instances within branches, under conditions that other instances
+// computed one cycle before.
 #pragma once
 
 #include "fuzz/generate_program.h"

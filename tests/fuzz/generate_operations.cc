@@ -1,6 +1,6 @@
-// Each operator is applied to inputs that are made for it, now and then to what another one
-// gave (its output is then called …_2: rounding may have grown). Inputs for places hold 0
-// and 1 for the most part, which most tensors have.
+// Applies each operator to inputs that are made for it, and sometimes to the result of another
+// operator. In that case the output is named …_2, since rounding errors may have grown. Inputs
+// for indices are mostly 0 and 1, which are valid for most tensors.
 #include "fuzz/draw_operation.h"
 #include "fuzz/generate_program.h"
 

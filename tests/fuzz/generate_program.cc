@@ -1,9 +1,10 @@
-// A pool of variables grows equation by equation; each new one is an expression over the
-// pool, of a chosen dtype, shape and clock. Clocks come from Boolean variables of the pool.
-// Recurrences are written in forms that are causal: a variable may occur in its own equation
-// under `fby`, or under `post` where the segment's end cuts it; knots of both (a state that
-// runs forward, its adjoint backward, a parameter moved at segment ends) are templates with
-// random expressions inside. `end` is an input that is often true, and true at the last cycle.
+// Builds a pool of variables, equation by equation. Each new variable is an expression over the
+// pool of a chosen dtype, shape and clock. Clocks come from Boolean variables of the pool.
+// Recurrences are written in causal forms: a variable may occur in its own equation under `fby`,
+// or under `post` if the end of the segment cuts it. Combinations of both (a state that runs
+// forward, its adjoint that runs backward, a parameter that is updated at segment ends) are
+// templates with random expressions inside. `end` is an input that is often true, and true at the
+// last cycle.
 #include "fuzz/generate_program.h"
 
 #include <map>
@@ -64,7 +65,7 @@ class Generator {
 
   std::string fresh(const std::string& prefix) { return prefix + std::to_string(next_++); }
 
-  // ---- inputs ----
+  // ---- inputs
 
   Tensor random_value(const GenType& t) { return random_tensor(random_, t.dtype, t.shape); }
 
@@ -98,7 +99,7 @@ class Generator {
     }
   }
 
-  // ---- expressions ----
+  // ---- expressions
 
   std::string literal(const GenType& t) {
     if (t.dtype == DType::boolean) return chance(50) ? "true" : "false";
@@ -121,7 +122,7 @@ class Generator {
     return fit[static_cast<std::size_t>(pick(static_cast<int>(fit.size())))]->name;
   }
 
-  // A Boolean variable on clock c that is no clock condition of c itself.
+  // Returns a Boolean variable on clock c that is not a condition of c itself.
   std::string condition(int c) { return variable({DType::boolean, {}}, c); }
 
   std::string leaf(const GenType& t, int c) {
@@ -213,7 +214,7 @@ class Generator {
     }
   }
 
-  // ---- equations ----
+  // ---- equations
 
   void define(const std::string& n, const GenType& t, int c, const std::string& text) {
     body_ += "  " + n + ": " + type_text(t) + " = " + text + ";\n";
@@ -235,7 +236,7 @@ class Generator {
     if (kind < 45) {
       define(fresh("v"), t, c, expression(t, c, 3));
     } else if (kind < 62) {
-      // A forward recurrence: the state occurs in its own next value.
+      // A forward recurrence: the next value of the state depends on the state.
       const std::string n = fresh("r");
       const std::string init = leaf(t, c);
       pool_.push_back({n, t, c});
@@ -255,8 +256,8 @@ class Generator {
     }
   }
 
-  // A node of expressions, and its iteration over vectors and matrices of one length. It remembers where it is mapped.
-  // Within it another one may be iterated.
+  // A node of expressions, iterated over vectors and matrices of one length. As the node of a
+  // `map` it may have memory. It may contain another iteration.
   void iteration(int c) {
     const std::int64_t length = 2 + pick(2);
     struct Port {
@@ -337,7 +338,7 @@ class Generator {
     define(fresh("b"), {DType::boolean, {}}, c, expression({DType::boolean, {}}, c, 2));
   }
 
-  // Any operator; its result, of whatever type, joins the pool.
+  // Applies any operator; its result, of whatever type, joins the pool.
   void table_operation(int c) {
     const auto drawn = draw_operation(random_, [&](const DrawnOperand& o) {
       const auto& [dtype, shape] = std::tie(o.dtype, o.shape);
@@ -370,8 +371,8 @@ class Generator {
       define(n, t, 0, own + " + (if end then " + last + " else post " + n + ")");
   }
 
-  // A state forward within segments, what flows back to it, and a parameter that the sum of
-  // it moves at the first cycle of each segment.
+  // A state that runs forward within segments, its adjoint that runs backward, and a parameter
+  // that their sum updates at the first cycle of each segment.
   void knot() {
     const GenType t{DType::f64, chance(50) ? Shape{} : Shape{2}};
     const std::string h = fresh("h"), p = fresh("p"), d = fresh("d"), q = fresh("q");
@@ -393,7 +394,7 @@ class Generator {
     if (chosen.empty()) chosen.push_back({"v_last", {DType::i32, {}}, 0});
     int k = 0;
     for (const Variable& v : chosen) {
-      // An output's clock must be an interface matter: bring it to base.
+      // Outputs are on the base clock, so a value on another clock is merged with literals.
       std::string e = v.name == "v_last" ? "0 fby 1" : v.name;
       for (int c = v.clock; c != 0; c = clocks_[c].parent) {
         const GeneratedClock& g = clocks_[c];
@@ -412,8 +413,9 @@ class Generator {
     if (chance(40)) sampled_constants();
   }
 
-  // Constants are present at the cycles of their clock, written as they are or by a node that is called there; beside
-  // them something is computed before it is sampled, so that its work moves. A clock of a clock has its own.
+  // Constants on sampled clocks, written directly or returned by a node that is called there.
+  // Beside them a value is computed before it is sampled, so that its computation can move. A
+  // clock of a clock gets its own constants.
   void sampled_constants() {
     const auto add = [&](const std::string& n, const GenType& t, const std::string& on, const std::string& text) {
       output_text_.push_back(n + ": " + type_text(t) + " when " + on);
@@ -438,8 +440,8 @@ class Generator {
   GeneratedClocks clocks_;
   std::vector<std::string> input_text_, output_text_;
   std::string nodes_, body_;
-  bool remembers_ = false;  // within a node that may
-  bool iterated_ = false;   // within a node that is
+  bool remembers_ = false;  // true within a node that may have memory
+  bool iterated_ = false;   // true within an iterated node
   int next_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Random programs that are right by construction: well typed, well clocked, and productive
-// whenever their segment ends come true, which the random inputs see to.
+// Generates random programs that are correct by construction: well typed, well clocked, and
+// productive if their segment ends become true, which the random inputs ensure.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 namespace rml::fuzz {
 
 struct GeneratedProgram {
-  std::string source;  // node main
-  Chronogram inputs;   // a row per input, in order
+  std::string source;  // with a node main
+  Chronogram inputs;   // one row per input, in order
   std::int64_t cycles = 0;
 };
 
 GeneratedProgram generate_program(std::uint64_t seed);
 
-// Applications of operators of the table (draw_operation.h) to inputs and to each other; nothing
-// recurs. `drawn`, if not null, is told the operators.
+// Applications of operators of the table (draw_operation.h) to inputs and to each other, without
+// recurrences. The drawn operators are appended to `drawn` unless it is null.
 GeneratedProgram generate_operations(std::uint64_t seed, std::vector<std::string>* drawn = nullptr);
 
-// An application of an operator that has a derivative, as the node f; the nodes g, its gradient by
-// `diff f`, first and second, which compute f, g and their gradients. The inputs are those of first and
-// second. `drawn`, if not null, is told the operator.
+// The node f is an application of an operator that has a derivative, and g is its gradient by
+// `diff f`. The nodes `first` and `second` compute f, g and their gradients, and both have the
+// inputs of the program. The operator is stored in `drawn` unless it is null.
 GeneratedProgram generate_derivatives(std::uint64_t seed, std::string* drawn = nullptr);
 
-// Elements of a type, small ones for the most part.
+// Random elements of a type, most of them small.
 Tensor random_tensor(std::mt19937_64&, DType, const Shape&);
 std::string type_text(DType, const Shape&);
 

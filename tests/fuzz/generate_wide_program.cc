@@ -1,6 +1,6 @@
-// Values are drawn from those that are there, each with its shape; an operand of a shape that none has becomes an
-// input. Numbers stay small, so that a program does not end in NaN, nor a training magnify what rounding makes
-// different.
+// Operands are drawn from the known values by shape; if no value has a shape, a new input gets
+// it. Numbers remain small, so that no program ends in NaN and no training magnifies differences
+// in rounding.
 #include "fuzz/generate_wide_program.h"
 
 #include <cmath>
@@ -82,7 +82,7 @@ class WideProgram {
     return {input(dtype_, shape), shape};
   }
 
-  // Of that shape, or of one that broadcasts to it.
+  // Returns a value of that shape, or of a shape that broadcasts to it.
   std::string operand(const Shape& shape) {
     for (const Known& k : known_)
       if (k.shape == shape && chance(50)) return k.name;
@@ -141,7 +141,7 @@ class WideProgram {
         known_.push_back({state, x.shape});
         return;
       }
-      default: {  // can fail
+      default: {  // may fail
         const std::string by = input(DType::i32, x.shape);
         add(x.shape, "cast(" + type() + ", cast(i32, 10.0 * " + x.name + ") / " +
                          (chance(80) ? "maximum(" + by + ", 1)" : by) + ")");
@@ -173,7 +173,7 @@ class WideProgram {
     if (chance(50)) add(p.shape, "tanh(0.1 * " + p.name + " + " + operand({n}) + ")");
   }
 
-  // One or two layers of convolutions, or the gradients of them.
+  // One or two convolution layers, or their gradients.
   void images() {
     const std::int64_t batch = 1 + pick(9), in = 1 + pick(4), side = 6 + pick(12), out = 1 + pick(9), tap = 1 + pick(3);
     const bool pooled = chance(60);
@@ -190,7 +190,7 @@ class WideProgram {
     show("dx", type_text(dtype_, {batch, in, side, side}));
   }
 
-  // A batch at every cycle.
+  // A training with one batch per cycle.
   void training() {
     const std::int64_t batch = extent(), in = extent(), hidden = extent(), out = 1 + pick(12);
     const std::string x = input(dtype_, {batch, in}), label = input(DType::i32, {batch});
@@ -206,7 +206,7 @@ class WideProgram {
     show("dx", type_text(dtype_, {batch, in}));
   }
 
-  // A sample or a few at every cycle, the step at the end of a segment.
+  // A training with one or a few samples per cycle and an update at the end of each segment.
   void segments() {
     out_.inputs[0].cells.back().value = Tensor::boolean(true);
     const std::int64_t in = extent(), hidden = extent();
@@ -227,7 +227,7 @@ class WideProgram {
     show("dx", type_text(dtype_, shape));
   }
 
-  // Of the library, on sequences or on batches, their parameters trained or standing still.
+  // Layers of the library, on sequences or batches, with trained or constant parameters.
   void layers() {
     static constexpr const char* of_sequences[] = {
         "nn.dense_end(#, end, @)",         "recurrent.rnn_end(#, end, @)",           "recurrent.lstm_end(#, end, @)",

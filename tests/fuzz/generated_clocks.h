@@ -7,14 +7,14 @@
 namespace rml::fuzz {
 
 struct GeneratedClock {
-  int parent;  // -1: base
+  int parent;  // -1: base clock
   std::string condition;
   bool positive;
 };
 
 class GeneratedClocks {
  public:
-  // The clock sampled from `parent`, new or known.
+  // Returns the clock sampled from `parent` by the condition, and adds it if it is new.
   int on(int parent, const std::string& condition, bool positive) {
     for (std::size_t i = 0; i < clocks_.size(); ++i)
       if (clocks_[i].parent == parent && clocks_[i].condition == condition && clocks_[i].positive == positive)

@@ -1,5 +1,5 @@
-// What fuzzers of seeds do alike: the seeds they are given, a bound on memory, a time for each seed, and a last word of
-// the seed at which a signal ends them.
+// Common parts of the fuzzers that run seeds: the arguments for seeds, a limit of memory, a time
+// limit per seed, and a message with the seed if a signal ends the process.
 #pragma once
 
 #include <sys/resource.h>
@@ -38,7 +38,8 @@ inline void begin_seed(std::uint64_t seed) {
   alarm(most_seconds);
 }
 
-// Whether argv[k] is --from or --count and a number follows, which is taken: k is at it then.
+// Takes --from or --count with its number at argv[k] and advances k. Returns false if neither is
+// there.
 template <class Arguments>
 bool take_seeds(Arguments& arguments, int argc, char** argv, int& k) {
   const std::string_view option = argv[k];

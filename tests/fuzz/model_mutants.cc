@@ -1,10 +1,11 @@
-// Damaged models: ONNX models of a folder with bytes changed, cut out, doubled and exchanged.
+// Imports damaged models: ONNX models of a folder with bytes changed, removed, duplicated or
+// exchanged.
 //
 //   model_mutants FOLDER [--from SEED] [--count N] [--keep FOLDER]
 //
-// Each mutant is refused by a message, or imported as a program that compiles. Neither may take long
-// or much memory. An exception of another kind is a failure, and so is a crash, which names the seed.
-// --keep writes the mutants that are imported, for others to judge.
+// Each mutant must be refused with a message, or imported as a program that compiles, within
+// limits of time and memory. Any other exception is a failure, and so is a crash, after which the
+// seed is printed. --keep writes the mutants that are imported, for other tools to judge.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -59,7 +60,7 @@ class Mutant {
   std::size_t place() { return bytes_.empty() ? 0 : random_() % bytes_.size(); }
 
   void change() {
-    // Numbers that are interesting as lengths, extents and kinds.
+    // Values that are likely to reveal errors in lengths, extents and kinds.
     static constexpr unsigned char telling[] = {0, 1, 2, 7, 8, 16, 127, 128, 255};
     const std::size_t at = place(), length = 1 + random_() % 16;
     if (bytes_.empty()) return;
@@ -86,7 +87,7 @@ class Mutant {
         bytes_.resize(at);
         break;
       default:
-        // A name or text that differs by a letter.
+        // Changes one letter of a name or text.
         for (std::size_t k = at; k < bytes_.size(); ++k) {
           if (bytes_[k] < 'a' || bytes_[k] > 'z') continue;
           bytes_[k] = static_cast<char>('a' + random_() % 26);

@@ -1,5 +1,5 @@
-// What searches among mutants do alike, those that tests/soak/readers calls: their arguments, the cases one by one, and
-// the counts that they print.
+// Common parts of the searches among mutants that tests/soak/readers calls: their arguments, the
+// loop over the cases, and the printed counts.
 #pragma once
 
 #include <fcntl.h>
@@ -15,14 +15,14 @@
 
 namespace rml::fuzz {
 
-// KIND --from CASE --count N --folder FOLDER FILE …
+// The arguments: KIND --from CASE --count N --folder FOLDER FILE …
 struct SearchArguments {
   std::string kind, folder;
   std::uint64_t from = 0, count = 0;
   std::vector<std::string> files;
 };
 
-// False where the kind or the folder is missing.
+// Returns false if the kind or the folder is missing.
 inline bool take_arguments(int argc, char** argv, SearchArguments& arguments) {
   for (int k = 1; k < argc; ++k) {
     const std::string option = argv[k];
@@ -41,8 +41,9 @@ struct SearchCounts {
   unsigned long long read = 0, refused = 0, wrong = 0;
 };
 
-// FOLDER/case holds the number of the case that runs, for a reader who finds that this process has ended; a case that
-// takes ten seconds ends it. The exit status: of some fifty cases one at least is read.
+// Runs the cases. FOLDER/case contains the number of the current case, for a caller that finds
+// this process dead. A case may take ten seconds. The exit status is 0 only if at least one in
+// fifty cases could be read.
 template <class Judge>
 int search_cases(const SearchArguments& arguments, const SearchCounts& counts, const Judge& judge) {
   const int note = open((arguments.folder + "/case").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -1,4 +1,5 @@
-// Half of the tokens are replaced by one of their kind: what parses is what comes to types, clocks and schedules.
+// Half of the tokens are replaced by one of the same kind, since only programs that parse reach
+// types, clocks and schedules.
 #include "fuzz/mutate_tokens.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Words that no file need hold, by what they may stand for.
+// Words that a file may lack, by the kind of token that they replace.
 constexpr std::string_view numbers[] = {
     "0",   "1",   "2",     "3",      "7",     "1000", "2147483647", "2147483648", "4294967296", "0.0",
     "1.0", "0.5", "1e308", "1e-320", "1e400", "0xff", "1_000",      "-1",         "(-1.0)",     "9223372036854775808"};
@@ -39,7 +40,7 @@ bool is_operator(TokenKind kind) {
          kind == TokenKind::AND || kind == TokenKind::WHEN;
 }
 
-// What may stand in each other's place; 0: brackets, keywords.
+// Tokens of one group may replace each other. 0: brackets and keywords.
 int group(TokenKind kind) { return is_name(kind) ? 1 : is_number(kind) ? 2 : is_operator(kind) ? 3 : 0; }
 
 class Mutation {
@@ -56,7 +57,8 @@ class Mutation {
       kinds_.push_back(t.kind);
       begin = t.end;
     }
-    // One in half of the cases: each more makes it likelier that nothing is left of a program.
+    // Half of the cases have one edit, because each further edit makes it less likely that a
+    // program parses.
     static constexpr int edits[] = {1, 1, 1, 2, 2, 3};
     for (int n = edits[random_() % std::size(edits)]; n > 0 && !words_.empty(); --n) change();
     std::string out;
@@ -71,7 +73,7 @@ class Mutation {
 
  private:
   std::size_t place() { return random_() % words_.size(); }
-  // Of the same node, likely.
+  // Returns a token nearby, which is likely to be in the same node.
   std::size_t near(std::size_t at) {
     constexpr std::size_t around = 40;
     const std::size_t first = at < around ? 0 : at - around;
@@ -83,7 +85,7 @@ class Mutation {
     return std::string(words[random_() % n]);
   }
 
-  // A token of this file, mostly one that stands near, or of any.
+  // Returns a wanted token: mostly one of this file that is near, else one of any file.
   std::string found(std::size_t at, bool (*wanted)(TokenKind)) {
     for (int tries = 0; tries < 20; ++tries) {
       if (random_() % 3 > 0) {
@@ -99,7 +101,7 @@ class Mutation {
     return "x";
   }
 
-  // Names that are called become others that may be.
+  // Returns a similar token; a name that is called is replaced by another such name.
   std::string like(std::size_t at) {
     const TokenKind kind = kinds_[at];
     const bool fresh = random_() % 3 == 0;
@@ -137,7 +139,8 @@ class Mutation {
   bool defines(std::size_t at) const {
     return at + 1 < kinds_.size() && (kinds_[at + 1] == TokenKind::ASSIGN || kinds_[at + 1] == TokenKind::COLON);
   }
-  // Mostly of a name, a number or an operator: brackets and keywords leave little behind.
+  // Returns the position of a token, mostly a name, number or operator; changed brackets and
+  // keywords rarely parse.
   std::size_t word() {
     std::size_t at = place();
     for (int tries = 0; tries < 10 && (group(kinds_[at]) == 0 || defines(at)); ++tries) at = place();
@@ -196,7 +199,7 @@ void add_source(std::vector<TokenSource>& sources, const fs::path& path, std::st
   if (!source.tokens.empty()) sources.push_back(std::move(source));
 }
 
-// What stands between ```rml and ``` in a page.
+// Adds the programs between ```rml and ``` in a page.
 void add_page(std::vector<TokenSource>& sources, const fs::path& path) {
   std::istringstream page(content(path));
   std::string line, text;

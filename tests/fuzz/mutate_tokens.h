@@ -1,4 +1,4 @@
-// Sources with one to three tokens changed, the same for the same seed.
+// Changes one to three tokens of a source; the same seed gives the same changes.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace rml::fuzz {
 
-// A program to be changed. Its imports are found beside it.
+// A program to change. Its imports are found in the folder of its path.
 struct TokenSource {
-  std::filesystem::path path;  // of the file; of a program in a page, NAME.md.K beside the page
+  std::filesystem::path path;  // the file; NAME.md.K for program K of a page
   std::string text;
   std::vector<Token> tokens;  // without comments
 };
 
-// Those of all .rml files in the folders, and of all programs in their .md pages, in a fixed order.
+// Returns all .rml files in the folders and all programs in their .md pages, in a fixed order.
 std::vector<TokenSource> token_sources(const std::vector<std::string>& folders);
 
 struct TokenMutant {

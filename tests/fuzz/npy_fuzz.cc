@@ -1,7 +1,8 @@
-// Fuzzes the .npy and .npz readers: any bytes are rows or a Failure.
+// Fuzzes the .npy and .npz readers: any bytes must give rows or a Failure.
 //
 // The same bytes are read as an array for ports of several types and shapes, as an archive, and
-// as gzip. Rows are limited: a header may promise any number of rows of no elements.
+// as gzip. The number of rows is limited, because a header may promise any number of rows without
+// elements.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

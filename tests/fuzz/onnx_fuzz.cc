@@ -1,4 +1,5 @@
-// Fuzzes the reader of ONNX models and the importer: any bytes are a program or a ModelError.
+// Fuzzes the reader of ONNX models and the importer: any bytes must give a program or a
+// ModelError.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

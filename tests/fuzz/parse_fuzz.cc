@@ -1,5 +1,5 @@
-// Any bytes are parsed without a crash; what parses is formatted to text that parses and
-// that formatting leaves alone. A libFuzzer target.
+// A libFuzzer target: any bytes are parsed without a crash. If they parse, the formatted text
+// must parse and must not change when it is formatted again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -9,7 +9,7 @@
 #include "frontend/render.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // No import is followed and no prelude read: the text alone is at issue.
+  // Only the text is tested: no import is followed and no prelude is read.
   rml::SourceMap sources;
   rml::Diagnostics diagnostics;
   const std::string text(reinterpret_cast<const char*>(data), size);

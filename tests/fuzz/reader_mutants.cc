@@ -1,11 +1,12 @@
-// Damaged files of rows, states and parameters: each is read, or refused by a message.
+// Reads damaged files of rows, states and parameters. Each must be read, or refused with a
+// message.
 //
 //   reader_mutants KIND --from CASE --count N --folder FOLDER [PROGRAM.so …]
 //
-// KIND is csv, jsonl, texts, chron, npy, npz, gz, state or safetensors; the last two want programs (states.rml). FOLDER
-// is for files of its own; FOLDER/case holds the number of the case that runs, for a reader who finds that this process
-// has ended. A case that takes ten seconds ends it. Another exception than a Failure, which a program would end with
-// status 70 for, is a finding that is told.
+// KIND is csv, jsonl, texts, chron, npy, npz, gz, state or safetensors; the last two need
+// programs (states.rml). FOLDER is for temporary files. FOLDER/case contains the number of the
+// current case, for a caller that finds this process dead. A case may take ten seconds. An
+// exception other than Failure, which would end a program with status 70, is reported.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -39,10 +40,10 @@ constexpr rml_port ports[] = {
     {"u", "base", RML_U64, 1, 0, 0, nullptr, 1}, {"e", "base", RML_I8, 1, 0, 2, none, 0},
     {"t", "base", RML_I32, 1, 0, 3, deep, 4},    {"k", "base on b", RML_I16, 0, 0, 0, nullptr, 1}};
 constexpr std::uint32_t port_count = std::size(ports);
-constexpr std::uint32_t written_ports = port_count - 1;  // as arrays: the last may be absent
+constexpr std::uint32_t written_ports = port_count - 1;  // as arrays; the last port may be absent
 constexpr int row_count[] = {0, 1, 3, 9};
 
-// Where cells are texts: classes of an input and an output, and times.
+// Ports whose cells are texts: classes of an input and an output, and times.
 constexpr rml_port text_ports[] = {{"c", "base", RML_I32, 1, 0, 0, nullptr, 1},
                                    {"t", "base", RML_F64, 1, 0, 0, nullptr, 1},
                                    {"x", "base", RML_F32, 1, 0, 0, nullptr, 1}};
@@ -56,7 +57,7 @@ std::string file_bytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// What our writers make of a few rows.
+// The output of rmlc's own writers for a few rows.
 std::string written(const std::string& folder, int rows, bool gzip,
                     const std::function<std::unique_ptr<rt::RowSink>(ByteSink, const Row&)>& open) {
   const std::string path = folder + "/rows";
@@ -110,7 +111,7 @@ Bases make_bases(const std::string& folder) {
       b.npy.push_back(written(folder, rows, false,
                               [&](ByteSink bytes, const Row& row) { return rt::write_npy(std::move(bytes), row, i); }));
   }
-  // As others write them.
+  // Archives as other programs write them.
   const std::string data(96, '\1');
   for (const int version : {1, 2, 3})
     for (const char* type : {"<f4", ">f4", "|b1", "<f8", "<i8", "|i1", "<u8", "<f2", "|O", "<U4"})
@@ -140,7 +141,7 @@ class Case {
   }
   void chron() { read(rt::read_chron, text(bases_.chron)); }
 
-  // The list of classes, the format of times, or the rows are damaged, or several of them.
+  // Damages the list of classes, the format of times, the rows, or several of these.
   void texts() {
     const std::string list = bases_.folder + "/classes", format = time_format();
     std::ofstream(list, std::ios::binary) << class_list();
@@ -175,7 +176,7 @@ class Case {
     exhaust(*rt::read_npz(ByteSource::memory("mutant.npz", bytes), row, of));
   }
 
-  // Of what any of the other kinds reads: damaged before it is packed, or behind it.
+  // Compresses data of one of the other kinds; the damage is done before or after compression.
   void gz() {
     const std::uint64_t kind = below(random_, 4);
     const bool before = below(random_, 3) == 0;
@@ -212,7 +213,7 @@ class Case {
 
   const std::string& one_of(const std::vector<std::string>& files) { return files[below(random_, files.size())]; }
 
-  // All ports or one of them.
+  // All ports, or one of them.
   rt::Ports wanted() {
     return below(random_, 3) != 0 ? bases_.all : rt::Ports{static_cast<std::uint32_t>(below(random_, port_count))};
   }
@@ -223,7 +224,7 @@ class Case {
     return bytes;
   }
 
-  // Mostly of the port's type and shape.
+  // Mostly an array of the port's type and shape.
   const std::string& unharmed_array(std::uint32_t port) {
     if (port == written_ports || below(random_, 4) == 0) return one_of(bases_.npy);
     return bases_.npy[written_ports * below(random_, std::size(row_count)) + port];

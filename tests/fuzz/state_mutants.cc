@@ -1,5 +1,6 @@
-// See state_mutants.h. A file is taken apart into its header and its tensors; most mutants change a number, a shape, a
-// count or a name and are put together again so that all else fits: what lies beside it is then the only guard.
+// A file is split into its header and its tensors. Most mutants change a number, a shape, a count
+// or a name, and are written again such that everything else matches. Only the check of the
+// changed property can then refuse the file.
 #include "fuzz/state_mutants.h"
 
 #include <dlfcn.h>
@@ -31,9 +32,9 @@ using rt::Row;
 constexpr int cycles_after = 12;
 constexpr std::size_t prefix = 8;
 
-// ---- programs, run by hand
+// ---- running programs
 
-// Inputs of cycle k, the same in each run. The clock of an input is the first one.
+// Inputs of cycle k, the same in each run. The first input is the clock of the others.
 void set_inputs(Row& row, std::int64_t k) {
   for (std::uint32_t i = 0; i < row.size(); ++i) {
     row.set_present(i, row.port(i).always != 0 || *static_cast<const std::uint8_t*>(row.element(0, 0)) != 0);
@@ -46,7 +47,7 @@ void set_inputs(Row& row, std::int64_t k) {
   }
 }
 
-// What is done with the state behind the run.
+// A function that uses the state after the run.
 using Then = std::function<void()>;
 
 void run_alone(const rml_program& program, void* state, int cycles, bool finish, rt::Anchor& anchor, const Then& then) {
@@ -65,7 +66,8 @@ void run_alone(const rml_program& program, void* state, int cycles, bool finish,
   then();
 }
 
-// To the last row, or until it has settled. Its rings go with it: what is to be saved is saved before.
+// Runs to the last row or until the network is idle. The rings end with the run, so `then` saves
+// the state before.
 void run_network(const rml_program& program, void* state, int cycles, bool finish, rt::Anchor& anchor,
                  const Then& then) {
   Row in(program.inputs, program.n_inputs), out(program.outputs, program.n_outputs);
@@ -99,7 +101,8 @@ void run(const rml_program& program, void* state, int cycles, bool finish, rt::A
   (program.network != nullptr ? run_network : run_alone)(program, state, cycles, finish, anchor, then);
 }
 
-// Of units, if nothing of it is anchored.
+// Returns the file of a state after some cycles. Without an anchor, the file contains the state
+// of units.
 std::string save_after(const rml_program& program, int cycles, bool anchored) {
   const rt::ProgramState state(program, 7, 0);
   rt::Anchor anchor(program);
@@ -112,7 +115,7 @@ std::string save_after(const rml_program& program, int cycles, bool anchored) {
   return bytes;
 }
 
-// ---- files, taken apart
+// ---- taking files apart
 
 struct Tensor {
   std::string name;
@@ -141,7 +144,7 @@ File take_apart(const std::string& bytes) {
   return file;
 }
 
-// The checksum is that of the bytes as they are.
+// Writes the correct checksum of the changed bytes.
 void seal(std::string& bytes) {
   constexpr std::string_view key = "\"checksum\":\"";
   constexpr std::size_t digits = 8;
@@ -161,7 +164,7 @@ std::string put_together(const File& file, const std::string& mutated_header) {
     if (!file.metadata.is_null()) header["__metadata__"] = file.metadata;
     for (const Tensor& t : file.tensors) {
       Json entry = t.entry;
-      // What a mutant says of offsets stays as it is.
+      // A mutant that changed the offsets keeps them.
       if (!entry.contains("kept")) entry["data_offsets"] = {data.size(), data.size() + t.data.size()};
       entry.erase("kept");
       header[t.name] = entry;
@@ -191,7 +194,7 @@ void change_count(Tensor& t, Random& random) {
   std::memcpy(t.data.data() + at, &number, 8);
 }
 
-// All counts of a tensor by the same: what lies between them stays.
+// Changes all counts of a tensor by the same number, so their differences stay.
 void move_counts(Tensor& t, Random& random) {
   const auto by = static_cast<std::uint64_t>(telling_number(0, random));
   for (std::size_t at = 0; at + 8 <= t.data.size(); at += 8) {
@@ -202,7 +205,7 @@ void move_counts(Tensor& t, Random& random) {
   }
 }
 
-// Longer or shorter along its first axis, elements and all.
+// Changes the length along the first axis, with the elements.
 void change_length(Tensor& t, Random& random) {
   Json& shape = t.entry["shape"];
   if (shape.empty() || shape[0].get<std::uint64_t>() == 0) return;
@@ -240,7 +243,8 @@ void change_metadata(File& file, Random& random) {
   at.value() = text;
 }
 
-// A parameter's value goes where one is kept that was given, or the reverse; or it was never looked at.
+// Exchanges the name of a parameter's value with that of a given value, or sets whether it has
+// begun.
 void change_begun(File& file, Tensor& t, Random& random) {
   if (below(random, 2) == 0) {
     t.name = t.name.starts_with("given ") ? t.name.substr(6) : "given " + t.name;
@@ -298,7 +302,7 @@ void change(File& file, Random& random) {
 }
 
 std::string mutant(const std::string& base, Random& random) {
-  if (below(random, 8) == 0) {  // any bytes, sealed
+  if (below(random, 8) == 0) {  // any bytes, with a correct checksum
     std::string bytes = base;
     damage_bytes(bytes, base, random);
     if (below(random, 4) != 0) seal(bytes);
@@ -348,7 +352,7 @@ void run_state_mutant(const SavedProgram& saved, Random& random) {
 void run_parameter_mutant(const SavedProgram& saved, const std::string& folder, Random& random) {
   const std::string& base = saved.states[below(random, saved.states.size())];
   std::string bytes = base;
-  if (below(random, 2) == 0) {  // of no program of ours
+  if (below(random, 2) == 0) {  // a file of an unknown program
     File file = take_apart(base);
     file.metadata = nullptr;
     bytes = put_together(file, "");

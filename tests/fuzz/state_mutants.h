@@ -1,5 +1,5 @@
-// States and parameters that somebody has changed, with checksums that are right: restored, and run on, by programs of
-// states.rml.
+// Changes states and parameters in files with correct checksums. Programs of states.rml restore
+// them and continue.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct SavedProgram {
   std::vector<std::string> states;
 };
 
-// From a shared library FOLDER/NODE.KIND.so.
+// Loads the shared library FOLDER/NODE.KIND.so.
 SavedProgram load_saved(const std::string& path);
 
-// Throw what the runtime throws.
+// These throw the exceptions of the runtime.
 void run_state_mutant(const SavedProgram& saved, Random& random);
-// folder: where the file may lie.
+// The file is written to `folder`.
 void run_parameter_mutant(const SavedProgram& saved, const std::string& folder, Random& random);
 
 }  // namespace rml::fuzz

@@ -1,11 +1,11 @@
-// Wrong arguments: operators applied to dtypes, shapes, axes and attributes that chance drew.
+// Applies operators to wrong arguments: random dtypes, shapes, axes and attributes.
 //
 //   wrong_arguments [--from SEED] [--count N] [--print SEED]
 //
-// Each program applies an operator of the table inside a node that `main` calls. What is refused must
-// be refused by a diagnostic at a place in the program, which says what the operands are and through
-// which call it came; what is accepted must go through the compiler up to its loops. Neither may take
-// long or much memory. An exception is a failure, and so is a crash, which names the seed.
+// Each program applies an operator inside a node that `main` calls. If it is refused, the
+// diagnostic must have a place in the program, describe the operands, and name the call. If it is
+// accepted, it must pass the compiler up to its loops. Neither may exceed limits of time and
+// memory. An exception is a failure, and so is a crash, after which the seed is printed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +27,7 @@ namespace rml::fuzz {
 
 namespace {
 
-// Text of one program, and what a complaint about shapes must mention.
+// The text of a program, and the shapes that a message about shapes must mention.
 struct WrongProgram {
   std::string source;
   std::string_view op;
@@ -112,7 +112,7 @@ class Wrong {
     return "[" + text + "]";
   }
 
-  // Of any kind at all.
+  // A value of any kind.
   std::string value() {
     static const std::vector<std::string> all{"1.5",  "true",    "\"text\"", "[[1, 2], [3, 4]]", "[]",      "f32",
                                               "-1.0", "0.0/0.0", "1.0/0.0",  "[1.5, 2.5]",       "iota(3)", "i8"};
@@ -153,7 +153,8 @@ class Wrong {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Of a diagnostic about shapes: the place, what the operands are, and the call.
+// Checks a diagnostic about shapes: its place, the description of the operands, and the call.
+// Returns what it lacks.
 std::string complaint(const WrongProgram& p, const Diagnostic& d, const std::string& told) {
   if (d.message.empty()) return "no message";
   if (d.primary.span.begin >= d.primary.span.end) return "no place";

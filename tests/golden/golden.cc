@@ -1,14 +1,15 @@
-// One runner for the golden tests of all passes: those of the compiler's list (compiler/passes.h).
+// Runs the golden tests of all passes in the compiler's list (compiler/passes.h).
 //
 //   golden FOLDER [--bless] [PASS …]
 //
-// FOLDER/PASS/NAME.in is a form as `rmlc opt` takes it; for `import`, a model as protobuf writes it in words; for
-// passes that take trees NAME.rml is a program, which the passes before it have gone over. NAME.expected is what the
-// pass makes of it: what it reports, a line each, and the form, or what it has found out about the program; of a module
-// one function. Lines that begin with `--` say what is shown; one may set options:
+// FOLDER/PASS/NAME.in is the input of the pass, in the text form of `rmlc opt`; for `import` it
+// is a model in protobuf's text format. For passes that take trees, NAME.rml is a program, to
+// which the passes before are applied. NAME.expected is the output: each diagnostic on a line,
+// and the form, or the facts that the pass found; of a module, one function. Lines that begin
+// with `--` describe the test; one may set options:
 //     -- options: whole_segment grain=op define=n=3 function=main_step
-// A pass has at least three; one that makes what it takes leaves one of them as it is. `--bless` writes what is made as
-// what is expected: read it.
+// Each pass has at least three tests. If it takes and makes the same form, one of them must leave
+// its input unchanged. `--bless` writes the outputs as the expected ones; check them by reading.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -33,10 +34,10 @@ std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// What is asked of a test besides its text.
+// The options of a test.
 struct Asked {
   CompileOptions options;
-  std::string function;  // of a module, the one that is shown
+  std::string function;  // the function of a module that is shown
   bool optimised = false;
 };
 
@@ -62,7 +63,7 @@ Asked what_is_asked(const std::string& text) {
   return asked;
 }
 
-// ---- what the first passes find out ----
+// ---- results of the first passes
 
 std::string what_is(const Program& program, const Reference& reference, const ResolvedNode& in) {
   if (const auto* v = std::get_if<VariableRef>(&reference))
@@ -78,7 +79,7 @@ std::string what_is(const Program& program, const Reference& reference, const Re
   return "";
 }
 
-// Each reference in the text of the main file, in its order.
+// Lists the references in the main file, in the order of the text.
 std::string references_text(const Translation& t) {
   const Program& program = *t.program;
   const std::uint32_t file = program.modules[0].file;
@@ -102,7 +103,7 @@ std::string references_text(const Translation& t) {
   return text;
 }
 
-// The dtypes of variables, in the terms of their nodes.
+// Lists the dtypes of variables, in the type variables of their nodes.
 std::string types_text(const Translation& t) {
   std::string text;
   const Program& program = *t.program;
@@ -128,7 +129,7 @@ std::string signatures_text(const Translation& t) {
   return text;
 }
 
-// The nodes of the main file, and those that `diff` stands for, as a source has them.
+// Prints the nodes of the main file, and the nodes that `diff` derived, as source text.
 std::string sources_text(const Translation& t) {
   std::string text;
   const Program& program = *t.program;
@@ -138,7 +139,7 @@ std::string sources_text(const Translation& t) {
   return text;
 }
 
-// Places are the business of diagnostics.
+// Drops places, which the tests of diagnostics check.
 std::string bare_text(Core core) {
   for (Value& v : core.values) v.span = {};
   for (Instance& i : core.instances) i.call = {};
@@ -150,7 +151,7 @@ std::string bare_text(Core core) {
   return core_text(core);
 }
 
-// Of a module one function, as it is computed: without what is said of its lines and of what may alias.
+// Prints one function of a module, without debug locations and alias information.
 std::string function_text(const std::string& module, const std::string& name) {
   std::istringstream lines(module);
   std::string text;
@@ -164,9 +165,9 @@ std::string function_text(const std::string& module, const std::string& name) {
   return text;
 }
 
-// ---- runs ----
+// ---- runs
 
-// What a pass made of a text, and what it was given, written again.
+// The diagnostics and the form that a pass made, and its input printed again.
 struct Made {
   std::string reported, form, before;
 };
@@ -190,7 +191,7 @@ std::string form_text(const Pass& pass, Translation& t) {
 bool takes_model(const Pass& pass) { return pass.takes == Form::text && pass.makes == Form::text; }
 bool takes_program(const Pass& pass) { return !reads_back(pass.takes) && !takes_model(pass); }
 
-// A folder of its own to be in; gone, and left, in the end.
+// Changes to a temporary folder, which is deleted at the end.
 class Scratch {
  public:
   Scratch() : before_(std::filesystem::current_path()) {
@@ -224,7 +225,7 @@ Made run_on_model(const Pass& pass, const std::filesystem::path& path, Translati
   return {reported(t), form_text(pass, t), ""};
 }
 
-// The passes that a program goes through before this one, in the order of the list.
+// Applies the passes before this one to a program, in the order of the list.
 Made run_on_program(const Pass& pass, const std::filesystem::path& path, Translation& t) {
   Made made;
   t.file = path.filename().string();
@@ -233,7 +234,7 @@ Made run_on_program(const Pass& pass, const std::filesystem::path& path, Transla
   for (const Pass& before : passes()) {
     if (&before == &pass) break;
     if (takes_model(before)) continue;
-    // Names are resolved again once derivatives are written out.
+    // Names are resolved again after derivatives have been written.
     if (before.name == "differentiate" && t.checked.names.diff_calls.empty()) continue;
     go(before);
     if (before.name == "differentiate") go(*find_pass("resolve_names"));
@@ -265,7 +266,8 @@ Made run_on_form(const Pass& pass, const std::filesystem::path& path, Translatio
   return made;
 }
 
-// The same on every machine, as written if not `optimised`, and no more than the functions of the C interface.
+// Makes the output independent of the machine: unoptimised unless `optimised`, with only the
+// functions of the C interface.
 void set_up_emission(Translation& t, bool optimised) {
   t.emit.target = {.triple = "x86_64-unknown-linux-gnu", .optimization = optimised ? 1 : 0};
   t.emit.with_program = false;
@@ -296,7 +298,7 @@ class Golden {
   }
 
  private:
-  // Whether the pass left it as it is.
+  // Runs one test and returns true if the pass left its input unchanged.
   bool one(const Pass& pass, const std::filesystem::path& path) {
     ++count_;
     const std::string text = contents(path);

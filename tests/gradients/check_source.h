@@ -1,4 +1,4 @@
-// The check of gradients on a program given as text, in words.
+// Checks the gradients of a program that is given as text.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 namespace rml::gradients {
 
 struct CheckedSource {
-  std::string wrong;  // empty: all gradients of `f` are right, and some at each name were compared
+  std::string wrong;  // empty: all gradients of `f` are right, and at least one was compared for each name
   std::int64_t compared = 0;
 };
 
-// Checks the node f of the program, on random inputs.
+// Checks the node f of the program on random inputs.
 CheckedSource check_source(const std::string& source, std::int64_t cycles, std::uint64_t seed);
 
 }  // namespace rml::gradients

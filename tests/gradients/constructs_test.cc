@@ -1,4 +1,4 @@
-// Gradients of small programs whose constructs meet in ways of their own, against central differences.
+// Compares the gradients of small programs that combine constructs with central differences.
 #include <gtest/gtest.h>
 
 #include "gradients/check_source.h"
@@ -59,7 +59,7 @@ node f(c: bool, x: f64) -> (y: f64)
 )");
 }
 
-// s adds nothing to y: it is fed to an input of g that y does not depend on.
+// s has no effect on y, because y does not depend on the input of g that reads s.
 TEST(Constructs, states_without_effect) {
   expect_right(R"(
 node g(a: f64, b: f64[2, 3]) -> (y: f64, z: f64)
@@ -94,7 +94,8 @@ node f(end: bool, c: bool, x: f64) -> (y: f64, s: f64 when c)
 )");
 }
 
-// Another library's adjoint of a reshape overwrites what other uses of the tensor gave.
+// In another library, the adjoint of a reshape overwrites the adjoints from other uses of the
+// tensor.
 TEST(KnownDefects, reshape_gradient_accumulates) {
   expect_right(R"(
 node f(x: f64[2, 3]) -> (y: f64)
@@ -103,7 +104,8 @@ node f(x: f64[2, 3]) -> (y: f64)
 )");
 }
 
-// And its adjoint of a gather by indices adds to the value: forward values stay as they are.
+// In another library, the adjoint of a gather is added to the value, so later forward values are
+// wrong.
 TEST(KnownDefects, gathered_value_is_used_again) {
   expect_right(R"(
 node f(x: f64[3], i: i32[4]) -> (y: f64)
@@ -112,7 +114,8 @@ node f(x: f64[3], i: i32[4]) -> (y: f64)
 )");
 }
 
-// An axis is taken by an index, forward or backward, the step being a literal, a constant or another node's.
+// Takes a slice by an index, forward or backward, with a step that is a literal, a constant or a
+// constant of another node.
 TEST(Constructs, subscripts_with_steps) {
   expect_right(R"(
 const back = -1;

@@ -1,4 +1,4 @@
-// Applications of linear algebra and of transforms; matrices are kept away from singular ones.
+// Applications of linear algebra and transforms. The matrices are far from singular.
 #include "gradients/operator_cases.h"
 
 namespace rml::gradients {

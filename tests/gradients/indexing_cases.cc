@@ -1,4 +1,4 @@
-// Applications of the operators that move, find, order and contract elements.
+// Applications of operators that move, find, order and contract elements.
 #include "gradients/operator_cases.h"
 
 namespace rml::gradients {

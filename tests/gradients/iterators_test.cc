@@ -1,4 +1,4 @@
-// Gradients through `map`, `fold` and `scan`, against central differences.
+// Compares gradients through `map`, `fold` and `scan` with central differences.
 #include <gtest/gtest.h>
 
 #include "gradients/check_source.h"

@@ -6,7 +6,7 @@ namespace {
 
 using Cases = std::vector<OperatorCase>;
 
-// The shapes of an elementwise operator's operands: equal, and broadcast either way.
+// Shapes of the operands of an elementwise operator: equal, or broadcast in either direction.
 constexpr std::string_view pairs[][2] = {{"f64", "f64"},
                                          {"f64[3]", "f64"},
                                          {"f64", "f64[3]"},
@@ -36,7 +36,7 @@ void add_elementwise(Cases& list) {
   list.push_back({"sum_over_parameters", {"f64"}, {"p"}});
   list.push_back({"sum_over_elements", {"f64[2]"}, {"p"}});
   list.push_back({"sum_over_sharers", {"f64[2]"}, {"p", "0.5", "1"}});
-  // The same operand twice, constants, and conditions of their own.
+  // Repeated operands, constants, and expressions of an operand.
   list.push_back({"mul", {"f64[3]"}, {"p", "p"}});
   list.push_back({"div", {"f64[3]"}, {"1.0", "2.0 + p"}});
   list.push_back({"pow", {"f64[3]"}, {"p", "2.0"}});

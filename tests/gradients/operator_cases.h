@@ -1,5 +1,4 @@
-// Applications of every operator that has a derivative, as a table: what the tests of gradients
-// run through.
+// A table with applications of every operator that has a derivative, for the tests of gradients.
 #pragma once
 
 #include <string>
@@ -8,8 +7,9 @@
 
 namespace rml::gradients {
 
-// `op(arguments…)`, over p, q, r of these types, which are drawn from [-1.25, 1.25], 0 and 1, or
-// false and true. Arguments keep within the operator's domain and away from its jumps.
+// `op(arguments…)` over p, q, r of these types. Floats are drawn from [-1.25, 1.25], integers
+// from 0 and 1, Booleans from false and true. The arguments keep within the operator's domain and
+// away from its discontinuities.
 struct OperatorCase {
   std::string_view op;
   std::vector<std::string_view> types, arguments;
@@ -20,13 +20,13 @@ struct OperatorCase {
 void add_decompositions(std::vector<OperatorCase>&);
 
 const std::vector<OperatorCase>& operator_cases();
-// A part of them (window_cases.cc).
+// The cases of windows (window_cases.cc), a part of all cases.
 std::vector<OperatorCase> window_cases();
 
-// Of one family each, in a file of its own.
+// Each adds the cases of one family, which has its own file.
 void add_functions(std::vector<OperatorCase>&);
 
-// A family's part of them.
+// Each adds a part of a family's cases.
 void add_indexing_cases(std::vector<OperatorCase>&);
 
 }  // namespace rml::gradients

@@ -1,4 +1,5 @@
-// Functions, bounds, and what is defined by other operators: softmax, variances, norms.
+// Applications of functions, bounds, and operators that are defined by others: softmax,
+// variances, norms.
 #include "gradients/operator_cases.h"
 
 namespace rml::gradients {

@@ -1,5 +1,5 @@
-// Every derivative in the operator table against central differences, through the public path: a
-// program with one application, differentiated by `diff`, in each construct that streams have.
+// Compares every derivative in the operator table with central differences. A program with one
+// application is differentiated by `diff`, within every construct for streams.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr const char* names[] = {"p", "q", "r"};
 
-// A program around an application. In its text $E is the application over p, q, r; $inputs
-// declares p_in, q_in, r_in; $bind[…] binds the former to the latter, each followed by ….
+// A program around an application. In its text, $E is the application over p, q, r; $inputs
+// declares p_in, q_in, r_in; $bind[…] binds p, q, r to these, each followed by ….
 struct Construct {
   const char* name;
   const char* text;
@@ -105,7 +105,7 @@ std::string program(const OperatorCase& of, const Construct& in) {
   return text;
 }
 
-// Whether an argument mentions a float among p, q, r.
+// True if an argument mentions a float among p, q, r.
 bool varies(const OperatorCase& c, std::string_view argument) {
   for (std::size_t k = 0; k < c.types.size(); ++k) {
     const char* name = names[k];
@@ -120,7 +120,7 @@ bool varies(const OperatorCase& c, std::string_view argument) {
   return false;
 }
 
-// The parameters, by position, whose derivative a case exercises.
+// Returns the positions of the parameters whose derivative a case uses.
 std::set<std::size_t> exercised(const OperatorInfo& info, const OperatorCase& c) {
   std::set<std::size_t> found;
   std::size_t variadic = 0;
@@ -165,8 +165,8 @@ TEST(Operators, what_has_jumps_is_refused) {
   EXPECT_EQ(jumping, 5);  // sign, floor, ceil, round, trunc
 }
 
-// Of each operator two cases for each set of parameters that they exercise: for elementwise ones of
-// scalars, and of tensors that broadcast to each other.
+// Returns two cases of each operator for each set of parameters whose derivatives they use. For
+// elementwise operators, one has scalars and the other has tensors that broadcast to each other.
 std::vector<const OperatorCase*> representatives() {
   std::map<std::pair<std::string_view, std::set<std::size_t>>, std::vector<const OperatorCase*>> groups;
   for (const OperatorCase& c : operator_cases()) {
@@ -188,7 +188,7 @@ TEST_P(InConstruct, derivatives_are_right) {
     for (const OperatorCase& c : operator_cases()) list.push_back(&c);
   else
     list = representatives();
-  // What several instances compute together is not what each computes alone.
+  // Excluded, because the operator sums over instances, so two instances differ from one.
   if (std::string_view(GetParam().name) == "two_instances")
     std::erase_if(list, [](const OperatorCase* c) { return c->op == "sum_over_parameters"; });
   std::uint64_t seed = 1;
@@ -199,8 +199,8 @@ TEST_P(InConstruct, derivatives_are_right) {
   }
 }
 
-// Gradients of half the square of an application are differentiated once more. What has no second derivative is refused
-// by the name that the user wrote.
+// Differentiates the gradient of half the square of an application once more. If there is no
+// second derivative, the message must name the operator that the user wrote.
 TEST(Operators, second_derivatives_are_right) {
   constexpr Construct gradient = {
       "gradient",

@@ -1,4 +1,4 @@
-// Applications of the operators that slide windows over an operand.
+// Applications of operators that slide windows over an operand.
 #include "gradients/operator_cases.h"
 
 namespace rml::gradients {

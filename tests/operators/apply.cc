@@ -1,4 +1,4 @@
-// Applies rows of the operator table outside of any program; see apply.h.
+// Finds dtypes and the result shape as the compiler does, and then calls the kernel of the row.
 #include "tests/operators/apply.h"
 
 #include <gtest/gtest.h>
@@ -102,7 +102,7 @@ Applied apply_row(const OperatorInfo& info, const std::vector<Tensor>& operands,
   ShapeResult shape = info.shape(app);
   if (auto* error = std::get_if<std::string>(&shape)) return std::move(*error);
   Tensor result(app.result_dtype, std::get<Shape>(shape));
-  // Kernels must not count on zeros.
+  // The result is filled with a pattern, since kernels must not rely on zeros.
   if (result.bytes() > 0) std::memset(result.data(), 0x55, result.bytes());
   const Fault fault = info.evaluate(app, context, pointers, result);
   if (fault.kind != 0) return fault;

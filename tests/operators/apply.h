@@ -1,4 +1,4 @@
-// Applies rows of the operator table outside of any program: dtypes, shape rule, kernel.
+// Applies rows of the operator table without a program: dtypes, shape rule, kernel.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace rml {
 
-// Attribute arguments by parameter name; those left out take the row's default.
+// Attribute arguments by parameter name. Omitted ones take the default of the row.
 using AttributeArguments = std::map<std::string, Attribute, std::less<>>;
 
 Attribute scalar_attribute(std::int64_t value);
@@ -19,20 +19,21 @@ Attribute number_attribute_value(double value);
 Attribute text_attribute_value(std::string text);
 Attribute dtype_attribute(DType dtype);
 
-using Applied = std::variant<Tensor, Fault, std::string>;  // value, fault, error of shape
+using Applied = std::variant<Tensor, Fault, std::string>;  // the value, a fault, or an error of the shape rule
 
-// `wanted` is what the context asks of a free result dtype; without it, the fallback.
+// `wanted` is the dtype that the context requires of a free result; without it, the fallback
+// applies.
 Applied apply_row(const OperatorInfo& info, const std::vector<Tensor>& operands, const AttributeArguments& arguments,
                   std::optional<DType> wanted = {}, EvaluationContext context = {}, std::int64_t cycle = 0);
 Applied apply_row(std::string_view name, const std::vector<Tensor>& operands, const AttributeArguments& arguments = {});
 
-// Zeros in f32.
+// A tensor of zeros in f32.
 Tensor floats(Shape shape);
 
-// As a test writes values; values of a float tensor are rounded to its dtype.
+// A tensor from the values of a test, which are rounded to a float dtype.
 Tensor tensor(DType dtype, Shape shape, const std::vector<double>& values);
 
-// The value, or a test failure and an empty tensor.
+// Returns the value; otherwise fails the test and returns an empty tensor.
 Tensor value_of(const Applied& applied);
 std::string error_of(const Applied& applied);
 

@@ -1,11 +1,12 @@
-// The gradient rules of the table against central differences, in f64; and its examples.
+// Compares the gradient rules of the table with central differences in f64, and checks the
+// examples of the table.
 //
-// A rule is an R(ML)2 expression over the row's parameters, y and dy. So that a rule is
-// tested where it is written, a small evaluator here reads the part of the grammar that
-// rules use (calls, names, literals, arrays, arithmetic, comparison) and applies the rows
-// themselves. A float literal is f64, an integer literal i32, as their operands want them;
-// `k=a` is dropped where attribute a is left out and is no number by default; `x...` is all of the
-// variadic x.
+// A rule is an R(ML)² expression over the parameters of the row, y and dy. A small evaluator here
+// reads the part of the grammar that rules use (calls, names, literals, arrays, arithmetic,
+// comparison) and applies the rows, so rules are tested independently of the differentiator. A
+// float literal is f64 and an integer literal i32, unless its operand requires another dtype.
+// `k=a` is dropped if attribute a is omitted and its default is not a number. `x...` is all of
+// the variadic x.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -26,7 +27,7 @@ struct Call {
   AttributeArguments attributes;
 };
 
-// What the names in a rule stand for.
+// The values of the names in a rule.
 struct Scope {
   const OperatorInfo& info;
   const Call& call;
@@ -80,7 +81,7 @@ class Rule {
   }
 
   Tensor binary(std::string_view name, Tensor a, Tensor b) {
-    // Numeric literals and size take the dtype of the other side.
+    // Numeric literals and sizes take the dtype of the other operand.
     if (a.dtype() != b.dtype()) {
       Tensor& odd = a.dtype() == DType::f64 ? b : a;
       odd = value_of(apply_row("cast", {odd}, {{"dtype", dtype_attribute(DType::f64)}}));
@@ -176,7 +177,7 @@ class Rule {
     return tensor(DType::i32, given->second.scalar ? Shape{} : Shape{std::int64_t(integers.size())},
                   {integers.begin(), integers.end()});
   }
-  // Whether `k=a` names an attribute of the row that the call leaves out.
+  // True if `k=a` names an attribute of the row that the call omits.
   bool left_out(const std::string& name) const {
     for (const OperatorParameter& parameter : scope_.info.parameters) {
       if (parameter.name == name && parameter.kind != ParameterKind::operand)
@@ -226,11 +227,11 @@ class Rule {
         attributes[std::string(parameter.name)] = attribute();
     } while (take(","));
     expect(")");
-    // Literals are f64, and so is what takes its dtype from its use.
+    // Literals are f64, and so is a result whose dtype depends on its use.
     const auto wanted = info.result.fallback == DType::f32 ? std::optional(DType::f64) : std::nullopt;
     return value_of(apply_row(info, operands, attributes, wanted));
   }
-  // Of a call or a rule: a text, the name of one, or a static value.
+  // An attribute in a call or rule: a text, the name of an attribute, or a static value.
   Attribute attribute() {
     const std::size_t begin = at_;
     if (take("\"")) {
@@ -263,7 +264,7 @@ double weighted(const Tensor& y, const Tensor& dy) {
   return total;
 }
 
-// The examples of the documentation are expressions of the same kind.
+// The examples in the documentation are expressions of the same grammar.
 TEST(Examples, have_the_values_they_claim) {
   for (std::size_t id = 0; id < operators().size(); ++id) {
     const OperatorInfo& info = operators()[static_cast<OperatorId>(id)];
@@ -291,7 +292,7 @@ void check(const Call& call) {
     const Tensor& x = call.operands[k];
     if (rule_of(info, k).substr(0, 5) == "none:" || x.dtype() != DType::f64) continue;
     Tensor adjoint = Rule(rule_of(info, k), {info, call, k, y, dy}).value();
-    if (info.lowering == Lowering::elementwise) {  // un-broadcasting is the differentiator's
+    if (info.lowering == Lowering::elementwise) {  // the differentiator sums over broadcast axes
       const auto full = broadcast(adjoint.shape(), y.shape());
       ASSERT_TRUE(full.has_value());
       adjoint = value_of(apply_row("broadcast_to", {adjoint}, {{"shape", vector_attribute(y.shape())}}));
@@ -313,7 +314,8 @@ void check(const Call& call) {
 
 std::mt19937 generator(3);
 
-// Away from jumps and ties: no two elements drawn are closer than the step.
+// Draws elements that are far from discontinuities and ties: any two differ by more than the
+// step.
 Tensor draw(const Shape& shape, double low, double high) {
   Tensor x(DType::f64, shape);
   std::uniform_real_distribution<double> uniform(low, high);
@@ -380,7 +382,7 @@ TEST(Gradients, products_of_zeros) {
             "[3,0;50,20]");
 }
 
-// A bound takes no gradient from x on it, unless the bounds are the wrong way round.
+// At a bound, the bound gets no gradient, unless the bounds are exchanged.
 TEST(Gradients, clip_at_its_bounds) {
   const Tensor x = tensor(DType::f64, {5}, {1, 2, 3, 4, 5}), ones = tensor(DType::f64, {5}, {1, 1, 1, 1, 1});
   const auto bound = [](double v) { return tensor(DType::f64, {}, {v}); };
@@ -393,7 +395,7 @@ TEST(Gradients, clip_at_its_bounds) {
   EXPECT_EQ(adjoint_of(round, 2, ones), "[1,1,1,1,1]");
 }
 
-// Where a norm or a deviation is 0, so is its gradient.
+// The gradient of a norm or a deviation that is 0 is 0.
 TEST(Gradients, norms_of_zeros) {
   const Tensor one = tensor(DType::f64, {}, {1}), zeros = tensor(DType::f64, {2}, {0, 0});
   for (const double ord : {1.0, 2.0, 3.0, HUGE_VAL})
@@ -404,7 +406,7 @@ TEST(Gradients, norms_of_zeros) {
       "[0.5,-0.5,0]");
 }
 
-// log2 divides by the logarithm of 2, and 1 / sqrt(x) falls with the power -3/2 of x.
+// log2 divides by log(2), and the derivative of 1 / sqrt(x) contains x to the power -3/2.
 TEST(Gradients, log2_is_not_multiplied_by_the_logarithm_of_2) {
   const Tensor one = tensor(DType::f64, {}, {1});
   EXPECT_EQ(adjoint_of({"log2", {tensor(DType::f64, {}, {1})}, {}}, 0, one), "1.4426950408889634");
@@ -457,7 +459,8 @@ TEST(Gradients, structure) {
   check({"place_slice", {draw({2, 2}, -2, 2)}, {{"shape", axes({4, 2})}, {"steps", scalar_attribute(2)}}});
 }
 
-// What other libraries get wrong: the derivative of a join along another axis than the first.
+// Other libraries return a wrong derivative for a concatenation along an axis other than the
+// first.
 TEST(KnownDefects, concat_gradient_slices_its_own_axis) {
   for (const std::int64_t axis : {0, 1, 2, -1}) {
     std::vector<Tensor> parts;
@@ -470,12 +473,12 @@ TEST(KnownDefects, concat_gradient_slices_its_own_axis) {
   }
 }
 
-// Operands of different lengths: exchanged, the adjoints would not even fit.
+// The operands have different lengths, so exchanged adjoints would have the wrong shapes.
 TEST(KnownDefects, outer_gradient_operands_are_not_exchanged) {
   check({"outer", {draw({2}, -2, 2), draw({5}, -2, 2)}, {}});
 }
 
-// Indices that occur twice: both adjoints are added, and the operand's value is not touched.
+// With repeated indices both adjoints are added, and the value of the operand must not change.
 TEST(KnownDefects, gather_gradient_accumulates_into_the_adjoint) {
   const Tensor twice = tensor(DType::i32, {4}, {2, 0, 2, 2});
   check({"take", {draw({3, 2}, -2, 2), twice}, {{"axis", scalar_attribute(0)}}});
@@ -518,7 +521,7 @@ TEST(Gradients, transforms) {
   check({"ctc_loss", {draw({4, 2, 3}, -2, 0), targets, frames, tensor(DType::i32, {2}, {2, 2})}, {}});
 }
 
-// With a large diagonal: far from singular.
+// Has a large diagonal, so it is far from singular.
 Tensor regular(const Shape& shape) {
   Tensor x = draw(shape, -0.45, 0.45);
   const std::int64_t n = shape.back();
@@ -542,7 +545,7 @@ TEST(Gradients, linear_algebra) {
     }
     for (const std::int64_t n : {-2, -1, 0, 1, 4}) check({"matrix_power", {regular(a)}, {{"n", scalar_attribute(n)}}});
   }
-  // The determinant has a gradient where there is no inverse.
+  // The determinant has a gradient even if the matrix is singular.
   check({"det", {tensor(DType::f64, {3, 3}, {1, 2, 3, 2, 4, 6, 1, 0, 1})}, {}});
   check({"det", {Tensor(DType::f64, {2, 2})}, {}});
 }

@@ -1,5 +1,5 @@
-// Philox against the published vectors, and properties of the draws: independence of
-// instances and cycles, prefixes, ranges, moments, orthogonality.
+// Checks Philox with published vectors, and properties of the draws: independence of instances
+// and cycles, prefixes, ranges, moments, orthogonality.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,7 +20,7 @@ Block philox(Block counter, std::array<std::uint32_t, 2> key) {
   return out;
 }
 
-// Random123, tests/kat_vectors, "philox4x32 10".
+// From Random123, tests/kat_vectors, "philox4x32 10".
 TEST(Random, philox_known_answers) {
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}), (Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
@@ -112,7 +112,7 @@ struct Moments {
   }
 };
 
-// 1.8 tells a uniform distribution, 3 a normal one.
+// A kurtosis of 1.8 identifies a uniform distribution, 3 a normal one.
 TEST(Random, glorot_uniform_of_f32_is_uniform_and_not_normal) {
   for (const std::string_view name : {"glorot_uniform", "he_uniform", "lecun_uniform"}) {
     for (const DType dtype : {DType::f32, DType::f64}) {

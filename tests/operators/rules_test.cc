@@ -1,5 +1,5 @@
-// Shape and dtype rules as properties of the table, the table's own completeness, and the
-// wording of errors.
+// Checks shape and dtype rules as properties of the table, the completeness of the table, and the
+// texts of errors.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,8 @@ TEST(Table, rows_are_complete) {
     ASSERT_NE(info.shape, nullptr);
     ASSERT_NE(info.evaluate, nullptr);
     EXPECT_EQ(info.lowering == Lowering::elementwise, info.scalar != ScalarOp::none);
-    // Code spells it by a body or calls the C library; conversions are of two types.
+    // Code generation uses a body or calls the C library. Conversions, which have two types, need
+    // neither.
     const bool spelled = info.body != nullptr || !info.function.empty() || info.scalar == ScalarOp::cast;
     EXPECT_EQ(spelled, info.lowering == Lowering::elementwise);
     EXPECT_TRUE(info.body == nullptr || info.function.empty());
@@ -82,8 +83,8 @@ TEST(Table, reference_page_names_every_row) {
   for (const std::string& name : operators().names()) EXPECT_NE(page.find("### " + name + "\n"), std::string::npos);
 }
 
-// Every elementwise row of two operands yields the broadcast shape, or an error exactly
-// where there is none.
+// Every elementwise row with two operands returns the broadcast shape, or an error if the shapes
+// do not broadcast.
 TEST(ShapeRules, elementwise_rows_broadcast) {
   std::mt19937 random(1);
   const auto shape = [&] {
@@ -103,13 +104,13 @@ TEST(ShapeRules, elementwise_rows_broadcast) {
   }
 }
 
-// All dtypes a one-operand row allows, at ranks 0 to 4, are evaluated without complaint.
+// All dtypes that a row with one operand allows are evaluated without error, at ranks 0 to 4.
 TEST(DTypeRules, every_allowed_dtype_has_a_kernel) {
   for (std::size_t id = 0; id < operators().size(); ++id) {
     const OperatorInfo& info = operators()[static_cast<OperatorId>(id)];
     if (info.parameters.size() != 1 || operand_count(info) != 1) continue;
-    if (info.kernel.starts_with("rml_lapack_")) continue;  // they take matrices
-    if (info.name == "tree_sum") continue;                 // it takes what has an axis
+    if (info.kernel.starts_with("rml_lapack_")) continue;  // these take matrices
+    if (info.name == "tree_sum") continue;                 // needs an axis
     for (int d = 0; d < dtype_count; ++d) {
       const auto dtype = static_cast<DType>(d);
       if ((info.parameters[0].dtype.allowed & bit(dtype)) == 0) continue;
@@ -330,7 +331,7 @@ TEST(ShapeRules, errors_of_contractions_name_the_index_and_both_extents) {
             "axes of `...` in \"...i,...i\" have extents 2 and 4");
 }
 
-// Another library takes an axis twice, and contracts it twice.
+// Another library accepts a repeated axis and contracts it twice.
 TEST(KnownDefects, tensordot_refuses_duplicate_axes) {
   const auto axes = [](std::vector<std::int64_t> a, std::vector<std::int64_t> b) {
     return error_of(apply_row("tensordot", {floats({2, 2}), floats({2, 2})},

@@ -1,4 +1,5 @@
-// Bodies of scalar operations as another code than instructions: as C, and judged by eye.
+// Prints the bodies of scalar operations as C, an alternative to LLVM instructions, and compares
+// the text.
 #include "semantics/operators/spelling.h"
 
 #include <gtest/gtest.h>
@@ -102,7 +103,7 @@ TEST(Spelling, of_floats) {
             "(((fmod(a, b) < 0) ^ (b < 0)) ? (fmod(a, b) + b) : fmod(a, b)))");
 }
 
-// Nothing is asked of NaN, and what has no sign needs no correction.
+// Integers need no test for NaN, and unsigned ones need no correction of the sign.
 TEST(Spelling, of_integers) {
   C c(DType::i32), u(DType::u32);
   EXPECT_EQ(c.spelled("maximum", {"a", "b"}), "((a >= b) ? a : b)");

@@ -1,6 +1,6 @@
-// Kernels against values from outside: every case of expected.json (make_expected.py), one
-// test per operator. Results must be equal to the bit unless the case gives a tolerance;
-// NaNs equal NaNs whatever their payload.
+// Compares kernels with values of other libraries: every case of expected.json
+// (make_expected.py), one test per operator. Results must be equal to the bit unless the case
+// gives a tolerance. All NaNs are equal.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,14 +32,14 @@ double number_in(const json& x) {
   return x == "inf" ? HUGE_VAL : -HUGE_VAL;
 }
 
-// [dtype, shape, elements]
+// The JSON form is [dtype, shape, elements].
 Tensor tensor_in(const json& x) {
   const DType dtype = dtype_named(x[0].get<std::string>()).value();
   std::vector<double> values;
   for (const json& element : x[2]) values.push_back(number_in(element));
   Tensor result = tensor(dtype == DType::i64 ? DType::f64 : dtype, x[1].get<Shape>(), values);
   if (dtype != DType::i64) return result;
-  Tensor wide(dtype, x[1].get<Shape>());  // without the detour through double
+  Tensor wide(dtype, x[1].get<Shape>());  // 64-bit integers are read without conversion to double
   for (std::size_t i = 0; i < x[2].size(); ++i) wide.as<std::int64_t>()[i] = x[2][i].get<std::int64_t>();
   return wide;
 }

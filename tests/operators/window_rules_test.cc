@@ -1,5 +1,5 @@
-// Shape rules of convolutions and pooling, in the words of their errors, and defects that are
-// known of other libraries.
+// Checks the shape rules of convolutions and pooling by the texts of their errors, and cases that
+// other libraries compute wrongly.
 #include <gtest/gtest.h>
 
 #include "tests/operators/apply.h"
@@ -90,7 +90,7 @@ TEST(WindowRules, pools_cover_elements) {
             "the columns of [1, 2, 5, 5] are of shape [1, 8, 16], not [1, 8, 9]");
 }
 
-// ---- defects that are known of other libraries -----------------------------------------------
+// ---- known defects of other libraries
 
 Tensor counted(Shape shape) {
   Tensor x(DType::f64, std::move(shape));
@@ -128,7 +128,7 @@ TEST(KnownDefects, average_pool_along_one_axis_is_no_maximum) {
 }
 
 TEST(KnownDefects, conv_of_more_than_one_channel) {
-  // 10 a + b, over windows of two, of channels [0, 1, 2] and [3, 4, 5].
+  // 10 a + b, over windows of two, for channels [0, 1, 2] and [3, 4, 5].
   const Tensor w = tensor(DType::f64, {1, 2, 2}, {1000, 100, 10, 1});
   EXPECT_EQ(value("conv", {counted({1, 2, 3}), w}, {}), "[[134,1245]]");
 }

@@ -1,4 +1,4 @@
-// See scenario.h.
+// Draws a scenario from the number of its case and makes the calls of one rank.
 #include "tests/ranks/scenario.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Of many sizes, so that every order of adding rounds otherwise.
+// Numbers of many magnitudes, so that every order of additions rounds differently.
 double number_of(std::uint64_t x) {
   return std::ldexp(static_cast<double>(x >> 11) * 0x1p-52 - 1.0, static_cast<int>(x & 15) - 8);
 }

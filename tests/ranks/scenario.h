@@ -1,5 +1,5 @@
-// Random sums over ranks, as programs call them (rmlrt.h): what a case is follows from its number alone, so that
-// tests/ranks/oracle.py can compute the same from the description of the tree in docs.
+// Random sums over ranks, with the calls that programs make (rmlrt.h). A case is determined by
+// its number alone, so tests/ranks/oracle.py can compute the same from the documented tree.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct Scenario {
   std::uint32_t in_step(std::uint32_t step) const { return step + 1 == steps ? in_last_step : per_step; }
 };
 
-// What one rank does: the totals of all its steps, step by step, site by site. `delay` is called before each call.
+// The totals of one rank, step by step and site by site. `delay` is called before each call.
 struct Totals {
   std::vector<std::string> bytes;
-  std::uint64_t messages = 0, sent = 0;  // that the formula gives, of all ranks; bytes
+  std::uint64_t messages = 0, sent = 0;  // expected totals of all ranks, by the formula; `sent` in bytes
 };
 Totals run_scenario(const Scenario& scenario, Ranks& ranks, const std::function<void()>& delay);
 

@@ -1,10 +1,12 @@
-// Ranks that are threads, in random schedules: messages are held back, ranks are slow, some vanish or lose messages.
+// Runs ranks as threads in random schedules: messages are held back, ranks are slow, some vanish
+// or lose messages.
 //
 //   ranks_schedules FROM COUNT
 //
-// A case without a loss ends with the bits of one rank. One with a loss ends for every rank that is left, within the
-// patience, with a LostRank that names a rank, or, where the loss concerned no rank, with the bits. A rank that waits
-// for ever is found by a clock: the program says which case it was and ends.
+// A case without a loss must give the bits of one rank. In a case with a loss every remaining
+// rank must end within the patience, with a LostRank that names a rank, or with the right bits if
+// the loss concerned no rank. A clock finds a rank that waits forever; the program then prints
+// the case and exits.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -40,7 +42,7 @@ struct Case {
   Draw draw;
   std::uint32_t ranks, unlucky;
   Loss loss;
-  std::uint64_t after;  // calls, or messages, of the unlucky one
+  std::uint64_t after;  // calls, or messages, before the loss
   std::uint64_t hurry;  // 0: no rank is delayed
 };
 
@@ -96,7 +98,7 @@ std::vector<Result> run_all(const Case& c, std::uint32_t count) {
   return results;
 }
 
-// What is wrong with the case; empty: nothing.
+// Returns the error of the case, or an empty text.
 std::string judge(const Case& c, const std::vector<Result>& results, const Totals& wanted) {
   for (std::uint32_t rank = 0; rank < c.ranks; ++rank) {
     const Result& result = results[rank];
@@ -106,7 +108,7 @@ std::string judge(const Case& c, const std::vector<Result>& results, const Total
       if (result.problem.find("rank ") == std::string::npos) return rank_text(rank) + " names none: " + result.problem;
       continue;
     }
-    // Ranks without a micro-batch in the last step lack the totals of it.
+    // A rank without a micro-batch in the last step lacks the totals of that step.
     const std::size_t sites = c.scenario.sites.size();
     const bool in_all = rank < c.scenario.per_step, in_last = rank < c.scenario.in_last_step;
     const std::size_t totals = !in_all && !in_last ? 0 : wanted.bytes.size() - (in_last ? 0 : sites);

@@ -1,10 +1,11 @@
-// Random sums over ranks, on any transport: prints the totals for tests/ranks/oracle.py to judge.
+// Runs random sums over ranks on any transport, and prints the totals, which
+// tests/ranks/oracle.py checks.
 //
-//   sums_threads RANKS FROM COUNT              ranks that are threads
-//   mpirun -n RANKS sums_openmpi FROM COUNT    … processes
+//   sums_threads RANKS FROM COUNT              ranks are threads
+//   mpirun -n RANKS sums_openmpi FROM COUNT    ranks are processes
 //
-// Every rank has the totals of rank 0 to the bit, and as many messages and bytes are sent as the formula says, or it
-// says what differs and exits with 1.
+// Every rank must have the totals of rank 0 to the bit, and the numbers of messages and bytes
+// must be those of the formula. Otherwise it prints the difference and exits with 1.
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -24,7 +25,8 @@ void differs(const Scenario& scenario, std::uint32_t rank, const std::string& wh
   throw Failure("case " + std::to_string(scenario.number) + ": " + rank_text(rank) + " " + what);
 }
 
-// Rank 0 has its totals, and how much it sent, compared with those of the others: the calls are such as programs make.
+// Compares the totals of all ranks, and the amounts sent, with those of rank 0, by calls like
+// those of programs.
 void compare(const Scenario& scenario, Ranks& ranks, const Totals& totals, std::uint64_t messages, std::uint64_t sent) {
   Transport& transport = ranks.transport();
   ranks.set_position({0, 0, transport.ranks()});
@@ -36,7 +38,7 @@ void compare(const Scenario& scenario, Ranks& ranks, const Totals& totals, std::
   first.resize(size);
   rml_broadcast(ranks.handle(), 91, RML_U8, size, first.data(), 0);
   ranks.rethrow();
-  // A rank that has no micro-batch in some step has no total of it.
+  // A rank without a micro-batch in some step has no total of that step.
   if (transport.rank() < scenario.in_last_step && transport.rank() < scenario.per_step && own != first)
     differs(scenario, transport.rank(), "has other totals than rank 0");
   std::uint64_t counts[2] = {0, 0};

@@ -1,11 +1,12 @@
-// A program as the compiler would make it for a node whose rows are dealt out to ranks:
+// A program like the compiler's output for a node whose rows are dealt to ranks:
 //
 //   node main(end: bool, x: f64[4] dealt end, t: f64 dealt end) -> (error: f64)
 //
-// A linear model learns t from x, each x halved where the hash of the row's global number is odd (what random functions
-// do). Steps have eight micro-batches; at the end of a step the weights move against the sum of all gradients, which
-// rml_all_sum forms. t above 1e9 is a fault. For tests of what happens to ranks, TRAINER_DELAY is the time of a cycle
-// in microseconds, on the rank TRAINER_SLOW only, if that is given; the rank TRAINER_LATE is a second late to end.
+// A linear model learns t from x. Each x is halved if the hash of the row's global number is odd,
+// like a random function. Steps have eight micro-batches. At the end of a step the weights move
+// against the sum of all gradients, which rml_all_sum forms. A t above 1e9 is a fault. For tests
+// of failing ranks, TRAINER_DELAY is the time of a cycle in microseconds, on the rank
+// TRAINER_SLOW only if that is given. The rank TRAINER_LATE ends a second late.
 #include <unistd.h>
 
 #include <atomic>
@@ -18,7 +19,8 @@
 #include "runtime/base/rmlrt.h"
 
 extern "C" {
-// Of MPI, where the program is linked with it: MPI_Finalize is this program's, and calls that of MPI by its other name.
+// If the program is linked with MPI, MPI_Finalize is defined here and calls the library's by its
+// other name.
 [[gnu::weak]] int PMPI_Finalize();
 int MPI_Finalize();
 }
@@ -39,7 +41,7 @@ std::uint64_t hash(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
-std::atomic<std::uint32_t> rank;  // of the process
+std::atomic<std::uint32_t> rank;  // rank of the process
 
 void be_slow(rml_ranks* ranks) {
   rank = rml_rank(ranks);

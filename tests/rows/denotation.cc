@@ -1,8 +1,9 @@
-// The fixed point: cells are looked at again and again, towards the past and towards the future in turn.
+// Computes the fixed point by visiting all cells repeatedly, towards the past and towards the
+// future alternately.
 //
-// See denotation.h. What a cell that stays unknown lacks is found by evaluating it once more. A lack is hopeful if it
-// is of an instant that has not been read, or only of cells that are hopeful; that is a fixed point again. The others
-// lead round in a circle: they need themselves.
+// See denotation.h. Evaluating an unknown cell once more finds the cells that it lacks. A lack is
+// hopeful if it is of an instant that has not been read, or only of hopeful cells; this is a
+// fixed point as well. All other unknown cells are on a dependence cycle: they need themselves.
 #include "rows/denotation.h"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ void Denotation::add(std::vector<Cell> row) {
   }
 }
 
-// Inputs that are not there yet are undetermined.
+// Computes what is known before the inputs of the next row: these inputs are undetermined.
 std::vector<Cell> Denotation::lead() const {
   Denotation next = *this;
   next.add(std::vector<Cell>(core_.inputs.size()));
@@ -66,7 +67,7 @@ void Denotation::push(std::vector<Cell> row) {
     }
 }
 
-// One round over what is not known of an instant; whether anything became known.
+// Evaluates the unknown subjects of an instant once. Returns true if one became known.
 bool Denotation::settle(std::int64_t cycle) {
   Instant& instant = instants_[static_cast<std::size_t>(cycle)];
   const std::size_t before = instant.open.size();
@@ -87,7 +88,7 @@ std::vector<Cell> Denotation::row(std::int64_t cycle) const {
   return cells;
 }
 
-// A constant is present where its clock is.
+// A constant is present at the ticks of its clock.
 Cell Denotation::column(ValueId v, std::int64_t cycle) const {
   const State& clock = at(subject(core_[v].clock), cycle);
   if (clock.presence != Presence::present) return {clock.presence, {}};
@@ -96,7 +97,7 @@ Cell Denotation::column(ValueId v, std::int64_t cycle) const {
   return {Presence::present, state.values->front()};
 }
 
-// ---- cells ----
+// ---- cells
 
 Denotation::State Denotation::evaluate(Place place, Lack& lack) const {
   if (place.subject >= core_.values.size())
@@ -190,7 +191,7 @@ Denotation::Tensors Denotation::compute(ValueId v, std::int64_t cycle, Lack& lac
 std::optional<std::vector<Denotation::Tensors>> Denotation::operands(const std::vector<ValueId>& list,
                                                                      std::int64_t cycle, Lack& lack) const {
   std::vector<Tensors> found;
-  for (const ValueId v : list) found.push_back(look(v, cycle, lack));  // all: each that lacks is needed
+  for (const ValueId v : list) found.push_back(look(v, cycle, lack));  // all, since every lacking operand is needed
   if (std::ranges::find(found, nullptr) != found.end()) return std::nullopt;
   return found;
 }
@@ -217,14 +218,14 @@ Denotation::Tensors Denotation::apply(ValueId v, const core::Apply& rhs, std::in
 
 namespace {
 
-// The part of a sequence that belongs to round `at`, and the way back.
+// The byte offset and length of element `at` within a sequence.
 std::pair<std::size_t, std::size_t> part_of(const Tensor& element, std::int64_t at) {
   return {static_cast<std::size_t>(at) * element.bytes(), element.bytes()};
 }
 
 }  // namespace
 
-// An iteration: its body has no memory, so that its rounds are instants of it.
+// An iteration. Its body has no memory, so the rounds are instants of a denotation of the body.
 Denotation::Tensors Denotation::call(const core::Call& rhs, std::int64_t cycle, Lack& lack) const {
   const ExternalNode& node = core_.externals[rhs.external];
   if (node.iteration == nullptr) throw std::logic_error("the denotation of a C function is not known");
@@ -265,7 +266,7 @@ Denotation::Tensors Denotation::call(const core::Call& rhs, std::int64_t cycle, 
   return std::make_shared<const std::vector<Tensor>>(std::move(results));
 }
 
-// ---- why not ----
+// ---- reasons for unknown cells
 
 std::vector<std::vector<Denotation::Why>> Denotation::judge() const {
   std::vector<std::vector<Why>> why;

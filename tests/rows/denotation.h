@@ -1,14 +1,17 @@
-// The denotation of a core, for a finite input, as a fixed point: the judge of what is written and when.
+// The denotation of a core for a finite input, as a fixed point. It decides which rows are
+// determined, and when.
 //
-// The core is taken as instantiated, before anything is folded or judged. A cell is a value, or the presence of a
-// clock, at an instant. In the beginning nothing is known; a cell becomes known, or absent, once all that it needs is
-// known, and stays so. What looks behind the last row that was pushed is not known yet. This is done over and over, in
-// no order that matters, until nothing changes: no schedule, no causality check, no demand. It shares with the rest of
-// the compiler what a single operator computes.
+// The core is used as instantiated, before anything is folded or judged. A cell is a value, or
+// the presence of a clock, at an instant. Initially nothing is known. A cell becomes known, or
+// absent, once everything that it needs is known, and then stays so. A value after the last
+// pushed row is not known yet. The evaluation repeats in any order until nothing changes, without
+// schedule, causality check or demand. It shares only the evaluation of single operators with the
+// compiler.
 //
-// A merge needs its condition and the branch taken, a `fby` its first operand at the first present instant only, an
-// operator all of its operands, and a value on a clock the conditions of the clock, outer ones first. The next value of
-// a constant is known: it is present whenever one asks for it.
+// A merge needs its condition and the branch taken. A `fby` needs its first operand at the first
+// present instant only. An operator needs all of its operands, and a value on a clock needs the
+// conditions of the clock, outer ones first. The next value of a constant is known at every
+// instant.
 #pragma once
 
 #include <cstdint>
@@ -24,48 +27,50 @@ namespace rml::fuzz {
 
 class Denotation {
  public:
-  // `core` must outlive this; it calls no external nodes.
+  // `core` must outlive this object and must not call external nodes.
   explicit Denotation(const Core& core, std::uint64_t seed = 0);
 
-  // One more row of inputs; those off their clock are absent.
+  // Adds a row of inputs; inputs off their clock are absent.
   void push(std::vector<Cell> row);
   std::int64_t pushed() const { return static_cast<std::int64_t>(instants_.size()); }
 
-  // The rows that all so far determine: 0 … rows() - 1. They leave in order.
+  // The number of rows that the input so far determines: 0 … rows() - 1. Rows are written in
+  // order.
   std::int64_t rows() const { return rows_; }
-  // Of the next row, what is known before its inputs are there; the rest is undetermined.
+  // The part of the next row that is known before its inputs are; the rest is undetermined.
   std::vector<Cell> lead() const;
-  // Any row; what is not known is undetermined.
+  // Any row; unknown cells are undetermined.
   std::vector<Cell> row(std::int64_t cycle) const;
 
-  // Of any value.
+  // The presence of any value.
   Presence presence(ValueId v, std::int64_t cycle) const { return column(v, cycle).presence; }
 
-  // Of a cell that is not known: whether more input can make it so, or it needs itself, or it stops the run.
+  // The reason why a cell is unknown: more input can determine it, it needs itself, or it stops
+  // the run.
   enum class Why : std::uint8_t { known, looks_ahead, needs_itself, fails };
-  // Of the row: the worst of its columns.
+  // The worst reason among the columns of the row.
   Why why(std::int64_t cycle) const;
-  // Whether anything needs itself, for any request.
+  // True if any value needs itself, whichever values are requested.
   bool knotted() const;
-  // The values that need each other, each the next, of a row that needs itself: "v at 3".
+  // A cycle of values that need each other, for a row that needs itself, as texts like "v at 3".
   std::vector<std::string> knot(std::int64_t cycle) const;
-  // The first cycle at which an operator fails or an assertion does not hold: what runs stop at.
+  // The first cycle at which an operator fails or an assertion is false, where a run stops.
   std::optional<std::int64_t> fault() const { return fault_; }
 
  private:
-  using Tensors = std::shared_ptr<const std::vector<Tensor>>;  // one, or a call's results
+  using Tensors = std::shared_ptr<const std::vector<Tensor>>;  // one, or the results of a call
   struct State {
     Presence presence = Presence::undetermined;
     Tensors values;
   };
   struct Place {
-    std::size_t subject;  // a value, or behind all values a clock
+    std::size_t subject;  // index of a value, or after all values of a clock
     std::int64_t cycle;
   };
-  // What a cell that is not known was found to need and lack.
+  // The cells that an unknown cell needs and lacks.
   struct Lack {
     std::vector<Place> places;
-    bool ahead = false;  // an instant that has not been read
+    bool ahead = false;  // needs an instant that has not been read
     bool fault = false;
   };
 
@@ -82,7 +87,7 @@ class Denotation {
   Tensors apply(ValueId, const core::Apply&, std::int64_t cycle, Lack&) const;
   Tensors call(const core::Call&, std::int64_t cycle, Lack&) const;
   Tensors look(ValueId, std::int64_t cycle, Lack&) const;
-  // The next present instant of the clock in a direction; pushed() or -1 where there is none.
+  // The next present instant of the clock in one direction; pushed() or -1 if there is none.
   std::optional<std::int64_t> neighbour(ClockId, std::int64_t cycle, int step, Lack&) const;
   std::optional<std::vector<Tensors>> operands(const std::vector<ValueId>&, std::int64_t cycle, Lack&) const;
   Cell column(ValueId, std::int64_t cycle) const;
@@ -95,21 +100,21 @@ class Denotation {
   };
   const Core& core_;
   std::uint64_t seed_;
-  std::vector<bool> constant_;  // literals, and what operators make of them
+  std::vector<bool> constant_;  // literals, and results of operators on literals
   std::vector<Instant> instants_;
   std::int64_t rows_ = 0;
   std::optional<std::int64_t> fault_;
 };
 
-// Of whole inputs, a row of cells for each input.
+// The results for a whole input, which has a row of cells for each port.
 struct Determined {
-  std::vector<std::int64_t> after;                // how many rows are determined after each input row
-  Chronogram outputs;                             // rows that are not determined are `?` throughout
-  Denotation::Why next = Denotation::Why::known;  // of the first row that is not
+  std::vector<std::int64_t> after;                // number of determined rows after each input row
+  Chronogram outputs;                             // in rows that are not determined, every cell is `?`
+  Denotation::Why next = Denotation::Why::known;  // reason of the first row that is not determined
   std::vector<std::string> knot;
   bool knotted = false;
   std::optional<std::int64_t> fault;
-  Chronogram leads;  // what is known of each row before its inputs are there, if all rows before it are
+  Chronogram leads;  // known part of each row before its inputs, if all rows before it are known
 };
 Determined determine(const Core&, const Chronogram& inputs, std::int64_t cycles, std::uint64_t seed = 0);
 

@@ -1,4 +1,5 @@
-// The denotation against another evaluator, and by hand where that one has nothing to say.
+// Compares the denotation with another evaluator, and with values found by hand for programs that
+// the other cannot run.
 #include "rows/denotation.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 namespace rml::fuzz {
 namespace {
 
-// From one word to the next; the rest where there is none.
+// Returns the text between two words; up to the end if the second is missing.
 std::string between(const std::string& text, const std::string& begin, const std::string& end) {
   const std::size_t at = text.find(begin);
   if (at == std::string::npos) return "";
@@ -46,7 +47,7 @@ std::string counts(const Determined& found) {
   return text;
 }
 
-// Of a program with these inputs.
+// A program with inputs.
 struct Case {
   Case(const std::string& source, const std::string& text) : subject(Subject::text, source) {
     std::string error;
@@ -70,7 +71,7 @@ struct Case {
   Determined found;
 };
 
-// Some row needs itself, whether those before it are known or not.
+// True if some row needs itself, even if rows before it are unknown.
 bool some_row_needs_itself(const Denotation& all) {
   for (std::int64_t n = 0; n < all.pushed(); ++n)
     if (all.why(n) == Denotation::Why::needs_itself) return true;
@@ -99,7 +100,7 @@ TEST(Denotation, SaysWhyARowIsNotKnown) {
   const Case ahead("node main(e: bool, x: f64) -> (y: f64)\n  y = backfill(x, e);\n", "e | T F\nx | 1 2\n");
   EXPECT_EQ(counts(ahead.found), " 1 1");
   EXPECT_EQ(ahead.found.next, Denotation::Why::looks_ahead);
-  // A value that needs itself and looks ahead as well is never known.
+  // A value that needs itself and also looks ahead is never known.
   const Case both("node main(e: bool, x: f64) -> (y: f64)\n  v = if e then x else v;\n  y = v + post x;\n",
                   "e | T F T\nx | 1 2 3\n");
   EXPECT_EQ(counts(both.found), " 0 1 1");

@@ -1,4 +1,4 @@
-// Every cell is drawn; the denotation, which does not look at those off their clocks, tells which are present.
+// Draws every cell. The denotation ignores cells off their clocks and decides which are present.
 #include "rows/file_inputs.h"
 
 #include <random>

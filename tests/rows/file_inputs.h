@@ -1,4 +1,4 @@
-// Drawn inputs of programs that are in files: of any type, on any clock.
+// Draws inputs for programs in files, of any type and on any clock.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace rml::fuzz {
 
-// Small numbers, each input present where its clock is. Nothing where a clock depends on what no input tells in time.
+// Draws small numbers; each input is present at the ticks of its clock. Returns nothing if a
+// clock depends on a value that the inputs do not determine in time.
 std::optional<Chronogram> draw_file_inputs(const Core&, std::uint64_t seed, std::int64_t cycles);
 
-// The node that the file's first `-- run: NODE` names, or none.
+// Returns the node in the first line `-- run: NODE` of the file, or an empty text.
 std::string entry_of(const std::string& file);
 
 }  // namespace rml::fuzz

@@ -1,5 +1,5 @@
-// Expressions are drawn by their depth; v0 … v3 may need each other in any way. Trainings are templates with ends
-// inside.
+// Draws expressions by depth; v0 … v3 may depend on each other in any way. Trainings are
+// templates with drawn ends.
 #include "rows/generate_ends.h"
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace rml::fuzz {
 
 namespace {
 
-// Nodes that the programs call, on any clock; each before those that it calls.
+// Nodes that the programs call on any clock. Each precedes those that it calls.
 constexpr const char* nodes[][2] = {
     {"within",
      "node within(a: f64, b: bool, d: bool) -> (o: f64)\n  o = merge d (suffix(a when d, b when d)) (a when not d);\n"},
@@ -54,7 +54,7 @@ class Generator {
       text += "  da: f64 = (-0.1 * (h - z) + (if post r then 0.0 else post (da * w))) * (1.0 - h * h);\n";
       text += "  dw: f64 = da * h0 + (if post r then 0.0 else post dw);\n";
     } else {
-      // A sequence ends at s, the parameter moves at r.
+      // A sequence ends at s, and the parameter is updated at r.
       text += "  s = " + (chance(40) ? "r or " + end(1) : chance(50) ? std::string("r") : end(1)) + ";\n";
       text += "  first = true fby r;\n" + w + "fby_end(r, par(0.5, first, dw when first), w);\n";
       text += "  h0: f64 = fby_end(s, 0.0, h);\n" + state;
@@ -104,7 +104,7 @@ class Generator {
     return "node " + node + "(e: bool, q: bool, c: bool, x: f64, z: f64) -> (" + outputs + ")\n";
   }
 
-  // An output has its type at the head.
+  // The type of an output is in the header, so it is removed from the equation.
   static std::string remove_outputs(std::string body, const std::string& outputs) {
     for (std::size_t at = 0; at < outputs.size();) {
       const std::size_t colon = outputs.find(':', at);
@@ -117,7 +117,7 @@ class Generator {
     return body;
   }
 
-  // Those that the equations ask for.
+  // Adds the counters that the equations use.
   std::string with_counters(const std::string& equations) {
     std::string text;
     if (equations.find("n == ") != std::string::npos)
@@ -157,7 +157,8 @@ class Generator {
     return one_of({"x", "x", "z", "1.0"});
   }
 
-  // v0 … v(known - 1) stand before it; others occur where a delay, or the end of one, is between.
+  // v0 … v(known - 1) are defined before the expression; other variables occur only under a delay
+  // or a segment end.
   std::string expression(int depth, int known) {
     if (depth == 0) return leaf(known);
     const auto part = [&] { return expression(depth - 1, known); };
@@ -176,7 +177,7 @@ class Generator {
     return sampled(known, part());
   }
 
-  // One that looks ahead until it ends.
+  // A recurrence that looks ahead until it ends.
   std::string recurrence(int depth, int known) {
     const std::string own = any();
     const auto part = [&] { return expression(depth - 1, known); };
@@ -227,7 +228,7 @@ class Generator {
     return "(merge " + c + " (" + inner + ") ((" + other + ") when not " + c + "))";
   }
 
-  // A second parameter, of an expert on its own clock.
+  // A second parameter, for an expert on its own clock.
   std::string expert() {
     return "  ec = s0 when c;\n  s0 = " + plain_end(1) +
            ";\n  fc = true fby ec;\n  p: f64 when c = fby_end(ec, par(0.5, fc, dp when fc), p);\n"
@@ -248,7 +249,7 @@ class Generator {
   }
 
   std::mt19937_64 random_;
-  bool trains_ = false;  // v0 … v3 are not there
+  bool trains_ = false;  // true: v0 … v3 do not exist
 };
 
 }  // namespace

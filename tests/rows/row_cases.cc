@@ -1,13 +1,15 @@
-// Programs with the rows that each row of input determines, run in every way; and held to the denotation.
+// Runs programs in every way and compares the rows after each row of input with expected files
+// and with the denotation.
 //
 //   row_cases FOLDER LIST [NAME …]
 //
-// FOLDER/NAME.rml is a language test (docs/manual/tests.md): `-- run: main` with NAME.in.chron and NAME.out.chron, or
-// `-- reject: CODE "…"`. In NAME.out.chron the line `-- after | 0 0 2` says how many rows are written after each row of
-// input. The values were computed by another evaluator, or by hand.
+// FOLDER/NAME.rml is a language test (docs/manual/tests.md): `-- run: main` with NAME.in.chron
+// and NAME.out.chron, or `-- reject: CODE "…"`. In NAME.out.chron the line `-- after | 0 0 2`
+// gives the number of rows that are written after each row of input. The values were computed by
+// another evaluator, or by hand.
 //
-// LIST names the programs that the compiler does not yet treat so, a line each; behind `#` stands what becomes of them.
-// They must fail: who mends one takes it off the list.
+// LIST names the programs that the compiler does not yet treat correctly, one per line, with the
+// outcome after `#`. They must fail: when one is fixed, remove it from the list.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -28,7 +30,7 @@ std::string contents(const fs::path& file) {
   return read_file(file, error).value_or("");
 }
 
-// What follows the words, to the end of the line.
+// Returns the text after the words, to the end of the line.
 std::string after_words(const std::string& text, const std::string& words) {
   const std::size_t at = text.find(words);
   if (at == std::string::npos) return "";
@@ -44,12 +46,12 @@ std::vector<std::int64_t> numbers(const std::string& text) {
 }
 
 struct Outcome {
-  std::string what;  // "agrees", another verdict, the code of a refusal, "accepted"
+  std::string what;  // "agrees", another verdict, the code of a refusal, or "accepted"
   std::string text;
-  bool denotation = true;  // agrees with what is expected
+  bool denotation = true;  // true: the denotation agrees with the expected rows
 };
 
-// The denotation against what is expected.
+// Compares the denotation with the expected rows.
 std::string judge_denotation(const Determined& found, const std::string& expected, const Core& core) {
   std::vector<ChronogramPort> ports;
   for (const Port& port : core.outputs) ports.push_back({port.name, core[port.value].dtype, core[port.value].shape});
@@ -76,7 +78,7 @@ Outcome run_case(const fs::path& file) {
     return {subject.refusal().empty() ? "accepted" : subject.refusal(), subject.messages()};
   }
   if (subject.core() == nullptr) return {"ill-formed", subject.messages(), false};
-  // Of another case, where the text says so.
+  // The file of another test, if the text names one.
   const auto beside = [&](const std::string& word, const char* suffix) {
     const std::string named = after_words(source, "-- " + word + ": ");
     return contents(named.empty() ? fs::path(file).replace_extension(suffix) : file.parent_path() / named);
@@ -108,7 +110,7 @@ std::set<std::string> read_list(const fs::path& file) {
   return list;
 }
 
-// Whether it fails just if it is on the list.
+// True if the program fails exactly if it is on the list.
 bool as_listed(const std::string& program, const Outcome& outcome, bool listed) {
   const bool agrees = outcome.what == "agrees";
   if (outcome.denotation && agrees != listed) return true;

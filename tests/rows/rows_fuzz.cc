@@ -1,23 +1,31 @@
-// Rows written after each row of input against the rows that are determined then, of generated programs or of files.
+// Compares the rows written after each row of input with the rows that are determined then, for
+// generated programs or files.
 //
 //   rows_fuzz [--diff] [--from SEED] [--count N] [--jobs N] [--unfinished N] [--print SEED]
 //   rows_fuzz --files [--jobs N] FILE…
 //
-// A program is run on drawn inputs by the reference engine, compiled, and saved and loaded after every row; every
-// eighth in all ways (subject.h). What it comes to is the worst that is found:
+// A program runs on drawn inputs in the reference engine, compiled, and with its state saved and
+// loaded after every row. Every eighth program runs in all ways (subject.h). The outcome of a
+// program is the worst result:
 //
-//   wrong      a value in a row that is written                 refused    rightly, as far as the inputs tell
-//   misled     … in a run that assumes                          known      refused, but some input makes all rows known
-//   early      a row that is not determined                     unmet      refused since a value needs itself: for none
-//   stops      a run stops though nothing fails                            of many inputs it does, and a row is known
-//   assumes    … since the schedule assumes what is not so      unscheduled  E0701
-//   withheld   a row is determined and not written              ill        refused before that: the generator is wrong
-//   agrees                                                      crashed, hung
-//                                                               (knots: accepted, but some row needs itself)
+//   wrong        a written row has a wrong value
+//   misled       a written row has a wrong value in a run that assumes
+//   early        a row is written that is not determined
+//   stops        a run stops although nothing fails
+//   assumes      a run stops because an assumption of the schedule is false
+//   withheld     a determined row is not written
+//   agrees       all rows are right
+//   refused      the program is refused rightly, as far as the inputs show
+//   known        the program is refused, but some input makes all rows known
+//   unmet        refused because a value needs itself, but that happens for none of many inputs, and a row is known
+//   unscheduled  refused with E0701
+//   ill          refused before that by an error in the generator
+//   crashed, hung
+//   (knots: accepted, but some row needs itself)
 //
-// --print also shows inputs, of --count rows. The last line counts them. Of each that is not to be, the first few are
-// told with their programs. It exits 1 if there are any, but for so many that are unfinished business of the scheduler:
-// misled, assumes, withheld, known, unscheduled.
+// --print also shows inputs, of --count rows. The last line counts the outcomes. Of each bad
+// outcome the first programs are printed. The exit status is 1 if there are bad outcomes, except
+// --unfinished many of the scheduler's known gaps: misled, assumes, withheld, known, unscheduled.
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -65,7 +73,7 @@ static_assert(static_cast<int>(Verdict::agrees) == agrees && verdicts == agrees 
 bool is_unfinished(Class c) { return c == misled || c == assumes || c == withheld || c == known || c == unscheduled; }
 
 constexpr unsigned most_seconds = 120;
-constexpr std::uint64_t told = 2;  // of each class, by each worker
+constexpr std::uint64_t told = 2;  // programs printed per outcome, by each worker
 
 struct Shared {
   std::uint64_t at, seen[classes], knots;
@@ -87,9 +95,9 @@ std::string text_of(const Arguments& arguments, std::uint64_t seed) {
   return arguments.diff ? generate_training(seed) : generate_ends(seed);
 }
 
-// ---- judging ----
+// ---- judging
 
-// Whether some drawn input shows that the refusal is not right. Rows near the end may look ahead.
+// Searches for an input that shows that the refusal is wrong. Rows near the end may look ahead.
 Outcome judge_refusal(const Subject& subject, const std::string& text, std::uint64_t seed) {
   const std::string& code = subject.refusal();
   if (code == "E0701") return {unscheduled, subject.messages()};
@@ -107,7 +115,7 @@ Outcome judge_refusal(const Subject& subject, const std::string& text, std::uint
     }
   };
   draw(cycles);
-  if (most == 0) draw(longer);  // a value may need itself by a way that has no end
+  if (most == 0) draw(longer);  // a value may need itself through values at ever more distant cycles
   const std::string rows =
       "some input makes " + std::to_string(most) + " of " + std::to_string(cycles) + " rows known\n";
   if (code == "E0501")
@@ -121,7 +129,7 @@ void take(Outcome& worst, const Finding& found, const Chronogram& inputs) {
   worst.text = found.text + "\n" + print_chronogram(inputs);
 }
 
-// Whether with some inputs that follow these a later row is known.
+// True if some continuation of these inputs makes a later row known.
 bool goes_on(const Subject& subject, const Chronogram& inputs, std::int64_t cycles, std::int64_t rows,
              std::uint64_t seed) {
   constexpr std::int64_t more = 5;
@@ -180,7 +188,7 @@ Outcome judge(const Arguments& arguments, std::uint64_t at) {
   }
 }
 
-// ---- workers ----
+// ---- workers
 
 void tell(const Arguments& arguments, std::uint64_t at, Class what, const std::string& text, std::uint64_t before) {
   if (what == agrees || what == refused) return;
@@ -213,7 +221,7 @@ void work(const Arguments& arguments, Shared& shared, std::uint64_t end) {
   _exit(0);
 }
 
-// Another worker goes on behind a program at which one died.
+// If a worker dies, another one continues after its program.
 void supervise(const Arguments& arguments, Shared& shared, std::uint64_t end) {
   while (shared.at < end) {
     std::fflush(nullptr);
@@ -259,7 +267,7 @@ int run(const Arguments& arguments) {
   return arguments.of_files || (bad == 0 && unfinished <= arguments.unfinished) ? 0 : 1;
 }
 
-// ---- arguments ----
+// ---- arguments
 
 bool read(Arguments& arguments, int argc, char** argv) {
   for (int k = 1; k < argc; ++k) {

@@ -1,4 +1,5 @@
-// Compiles a program once for each way and compares what it writes, row by row of input, with what is determined.
+// Compiles a program once for each way and compares the rows that it writes with the determined
+// ones, input row by input row.
 #include "rows/subject.h"
 
 #include <algorithm>
@@ -70,7 +71,7 @@ LoadedProgram& Subject::loaded(const Way& way) {
   session_.options.target.part = way.part;
   session_.options.grain = way.grain;
   session_.options.on_demand = way.on_demand;
-  std::optional<Arranged> other;  // none: what runs on demand is no network
+  std::optional<Arranged> other;  // none: a program that runs on demand cannot be a network
   Diagnostics said;
   if (way.grain != Grain::none || way.on_demand == OnDemand::always) other = arrange(session_, *elaborated_, said);
   program = load_compiled(session_, lower(session_, other ? *other : *arranged_), {});
@@ -87,7 +88,8 @@ double element(const Tensor& t, std::int64_t i) {
   return t.dtype() == DType::f64 ? t.as<double>()[i] : static_cast<double>(t.as<float>()[i]);
 }
 
-// A formula that is equal for numbers may be computed in place of another.
+// Equal values up to NaN, because a formula may be replaced by one that is equal for numbers
+// only.
 bool same(const Cell& a, const Cell& b) {
   if (a.presence != b.presence) return false;
   if (a.presence != Presence::present || a.value == b.value) return true;
@@ -109,7 +111,7 @@ std::string text(const Cell& cell) {
                                               : "?";
 }
 
-// Rows that both have.
+// Compares the rows that both have.
 std::string wrong_value(const Determined& want, const Driven& got) {
   const auto rows = static_cast<std::size_t>(want.after.empty() ? 0 : want.after.back());
   for (std::size_t o = 0; o < want.outputs.size(); ++o)
@@ -121,8 +123,8 @@ std::string wrong_value(const Determined& want, const Driven& got) {
   return "";
 }
 
-// Before the inputs of a row are there nothing is known that is not determined, and it is what is. `all`: nor is
-// anything determined that is not known.
+// Before the inputs of a row are read, every known value must be determined and equal. With
+// `all`, every determined value must also be known.
 Finding judge_leads(const Due& due, const Driven& got, bool all) {
   for (std::size_t o = 0; o < got.leads.size(); ++o)
     for (std::size_t n = 0; n < std::min(got.leads[o].cells.size(), due.rows.leads[o].cells.size()); ++n) {
@@ -143,7 +145,7 @@ std::int64_t rows_of(const Driven& got) {
                                [](const Cell& c) { return c.presence != Presence::undetermined; });
 }
 
-// The count after so many rows of input.
+// Compares the number of rows written after `after` rows of input.
 Finding judge_count(const Due& due, std::size_t after, std::int64_t written) {
   const std::int64_t least = due.rows.after[after - 1], most = due.at_most.after[after - 1];
   const std::string text = "after " + std::to_string(after) + " rows of input " + std::to_string(written) +
@@ -153,7 +155,7 @@ Finding judge_count(const Due& due, std::size_t after, std::int64_t written) {
                            : Finding{};
 }
 
-// The worst of the counts after each row of input, and in the end.
+// Returns the worst finding after any row of input, or at the end.
 Finding judge_counts(const Due& due, const Driven& got) {
   const std::size_t cycles = due.rows.after.size();
   Finding worst;
@@ -168,7 +170,8 @@ Finding judge_counts(const Due& due, const Driven& got) {
 
 }  // namespace
 
-// Straight programs know what they always know early; on demand all is known that can be.
+// Straight programs know early the values that are always known; on demand, all values that can
+// be known are.
 bool Subject::leads_exactly(const Way& way, const rml_program& table) const {
   if (!way.compiled || table.flow != nullptr || table.n_inputs == 0) return false;
   if (table.demand != nullptr) return true;
@@ -176,7 +179,8 @@ bool Subject::leads_exactly(const Way& way, const rml_program& table) const {
 }
 
 Finding Subject::compare(const Way& way, const Chronogram& inputs, std::int64_t cycles, const Due& due) {
-  // A network of what runs on demand is refused, or writes rows later than they are known.
+  // A network of a program that runs on demand is refused, or writes rows later than they are
+  // known.
   if (way.grain != Grain::none && arranged_->on_demand) return {};
   const rml_program& table = loaded(way).table();
   DriveOptions options{.cycles = cycles, .restarts = way.restart_every > 0};
@@ -190,7 +194,8 @@ Finding Subject::compare(const Way& way, const Chronogram& inputs, std::int64_t 
       return {knot ? Verdict::misled : Verdict::wrong, at + what};
   const Determined& want = due.rows;
   if (want.fault && got.stop.empty()) return {Verdict::withheld, at + "does not stop"};
-  // Where a value needs itself a run may stop at once: it has written all rows that ever will be known.
+  // If a value needs itself, a run may stop immediately: it has written all rows that can ever be
+  // known.
   if (knot && want.knotted && !want.fault && rows_of(got) == want.after.back()) return {};
   if (!got.stop.empty()) {
     if (want.fault && !knot) return {};

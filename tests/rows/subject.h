@@ -1,4 +1,5 @@
-// A program, its denotation, and every way in which the compiler runs it: rows after each row of input are compared.
+// A program with its denotation and every way in which the compiler runs it. Rows are compared
+// after each row of input.
 #pragma once
 
 #include <map>
@@ -14,13 +15,13 @@
 
 namespace rml::fuzz {
 
-// Of a network only the rows that it has written in the end are compared: it runs ahead of its host.
+// A network runs ahead of its host, so only the rows that it has written at the end are compared.
 struct Way {
   const char* name;
   bool compiled = true;
   int level = 0;
-  std::uint32_t part = TargetOptions().part;  // statements of a function
-  std::int64_t restart_every = 0;             // saved and loaded after so many rows; 0: never
+  std::uint32_t part = TargetOptions().part;  // statements per function
+  std::int64_t restart_every = 0;             // number of rows after which the state is saved and loaded; 0: never
   Grain grain = Grain::none;
   OnDemand on_demand = OnDemand::where_needed;
 };
@@ -37,17 +38,18 @@ inline constexpr Way ways[] = {
     {.name = "network of passes", .level = 2, .grain = Grain::pass},
     {.name = "network of operations", .level = 0, .grain = Grain::op},
     {.name = "network of operations, saved and loaded after every row", .restart_every = 1, .grain = Grain::op}};
-inline constexpr std::size_t cheap_ways = 5;  // the first few
+inline constexpr std::size_t cheap_ways = 5;  // the first ones
 
-// What a program determines, and at most: what it does once constants are folded and conditions simplified, which may
-// need less. A row that is written is due by the one, at the latest, and not before the other.
+// The rows that a program determines, and the rows that it determines after constants are folded
+// and conditions simplified, which may need fewer values. A row must be written at the latest by
+// `rows` and not before `at_most`.
 struct Due {
   Determined rows;
   Determined at_most;
 };
 
-// From what is worst. Assumes: the run stops since the schedule assumes what is not so; misled: after a wrong row;
-// stops: for another reason.
+// From worst to best. assumes: the run stops because an assumption of the schedule is false;
+// misled: it does so after a wrong row; stops: it stops for another reason.
 enum class Verdict : std::uint8_t { wrong, misled, early, stops, assumes, withheld, agrees };
 inline constexpr std::size_t verdicts = 7;
 const char* name(Verdict);
@@ -55,8 +57,9 @@ const char* name(Verdict);
 struct Finding {
   Verdict verdict = Verdict::agrees;
   std::string text;
-  bool says_over =
-      false;  // assumes: all rows that these inputs determine are written, and no later one, it says, ever will
+  // For `assumes`: all rows that these inputs determine are written, and the message says that no
+  // later row ever will be.
+  bool says_over = false;
 };
 
 class Subject {
@@ -65,15 +68,15 @@ class Subject {
   Subject(Source, const std::string& text_or_path, const std::string& node = "");
   Subject(const Subject&) = delete;
 
-  // As instantiated; null where it is refused before.
+  // The instantiated core; null if the program is refused before.
   const Core* core() const { return core_ ? &*core_ : nullptr; }
-  // The code of the first error; empty: it is compiled.
+  // The code of the first error; empty if the program compiles.
   const std::string& refusal() const { return refusal_; }
   std::string messages() const;
 
   Chronogram read_inputs(const std::string& text, std::string& error) const;
   Due determine(const Chronogram& inputs, std::int64_t cycles) const;
-  // What the way makes of these inputs against what they determine.
+  // Compares the rows that a way writes for these inputs with the determined rows.
   Finding compare(const Way&, const Chronogram& inputs, std::int64_t cycles, const Due&);
 
  private:
