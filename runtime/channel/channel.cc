@@ -1,4 +1,5 @@
-// See channel.h: the C functions, which put no state of their own beside the core's. No exception leaves them.
+// The C functions translate to calls of the core and have no state of their own. No exception
+// leaves them.
 #include "runtime/channel/channel.h"
 
 #include <chrono>
@@ -49,7 +50,8 @@ Patience patience_of(std::int64_t nanoseconds, const rml_stop* stop) {
   return patience;
 }
 
-// The size of an element is asked for before: the channel may be gone after the wait.
+// Reads the size of the element before the wait, because the channel may no longer exist
+// afterwards.
 rml_channel_status wait_for(std::span<const Case> cases, std::int64_t nanoseconds, const rml_stop* stop,
                             std::size_t* chosen) {
   try {

@@ -1,5 +1,6 @@
-// A channel whose element type is known when the program runs. A holder without a channel, and elements of another type
-// than the channel's, are errors of the caller, who learns so by a HolderError. It stays initialised after a close.
+// A channel whose element type is known only at run time. Using a holder without a channel, or
+// with another element type than that of the channel, is an error of the caller and throws
+// HolderError. A holder stays initialised after a close.
 #ifndef RML_RUNTIME_CHANNEL_CHANNEL_HOLDER_H
 #define RML_RUNTIME_CHANNEL_CHANNEL_HOLDER_H
 
@@ -23,7 +24,7 @@ class ChannelHolder {
   template <typename T>
   explicit ChannelHolder(Channel<T> channel) : held_(std::make_shared<HeldOf<T>>(std::move(channel))) {}
 
-  // A new channel, in place of what it held.
+  // Replaces the held channel by a new one.
   template <typename T>
   void reset(std::size_t capacity, std::string_view name = {}) {
     *this = ChannelHolder(make_channel<T>(capacity, name));
@@ -37,7 +38,7 @@ class ChannelHolder {
   std::size_t waiting() const { return any().handle().waiting(); }
   void close() const { any().close(); }
 
-  // A handle of it.
+  // A handle of the held channel.
   template <typename T>
   Channel<T> get() const {
     return of<T>();

@@ -1,4 +1,4 @@
-// See core.h: one channel.
+// The operations of a single channel; wait.cc has those of a select.
 #include "runtime/channel/core.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace rml::channels {
 
-// Its holder may have lost its processor; and if this thread keeps it from getting one, sleeping helps.
+// The holder may have lost its processor. If this thread prevents it from getting one, sleeping
+// helps.
 void Lock::wait() {
   constexpr int looks = 100, yields = 100;
   for (int k = several_processors() ? 0 : looks;; ++k) {
@@ -43,7 +44,7 @@ void NodeQueue::remove(Node& node) {
 
 namespace {
 
-// At least two: a cell that is full must not look like one that is free for the next round.
+// At least two, because a full cell must differ from a cell that is free for the next round.
 std::size_t slots_of(const ElementType& type, std::size_t capacity) {
   if (capacity > std::numeric_limits<std::size_t>::max() / 16 / (type.size + type.align + 8)) throw std::bad_alloc();
   return std::bit_ceil(std::max<std::size_t>(capacity, 2));
@@ -87,7 +88,7 @@ void Core::release() {
   std::uint32_t inside = blocked_.fetch_or(ending, std::memory_order_acq_rel) | ending;
   for (; inside != ending; inside = blocked_.load(std::memory_order_acquire)) {
     if (Runner* const runner = Runner::of_this_thread()) {
-      runner->pass();  // one that is inside may share the thread
+      runner->pass();  // a waiting caller may share the thread
       sched_yield();
     } else {
       futex_wait(blocked_, inside);
@@ -96,13 +97,13 @@ void Core::release() {
   delete this;
 }
 
-// The last touch of the channel by a call that has waited in it.
+// The last access to the channel by a call that has waited in it.
 void Core::leave() {
   const auto* const word = &blocked_;
   if (blocked_.fetch_sub(1, std::memory_order_acq_rel) == (ending | 1)) futex_wake(word, 1);
 }
 
-// The head is looked at on both sides of the tail, so the two are of one moment.
+// Reads the head before and after the tail, so that both belong to the same moment.
 std::size_t Core::size() const {
   for (std::uint64_t head = head_.load();;) {
     const std::uint64_t tail = tail_.load() >> 1;
@@ -125,7 +126,8 @@ bool Core::close() {
   return true;
 }
 
-// The thread that is about to fill or empty the cell does so at once, unless it has lost its processor.
+// The thread that is about to fill or empty the cell does so soon, unless it has lost its
+// processor.
 void Core::await_long(std::byte* cell, std::uint64_t sequence) const {
   for (int k = 0; sequence_of(cell).load(std::memory_order_acquire) != sequence; ++k) {
     if (k < 200 && several_processors()) {
@@ -139,13 +141,13 @@ void Core::await_long(std::byte* cell, std::uint64_t sequence) const {
 void Core::move(void* to, void* from) const {
   if (type_.move != nullptr)
     type_.move(to, from);
-  else if (type_.size == sizeof(std::uint64_t))  // mostly
+  else if (type_.size == sizeof(std::uint64_t))  // the most frequent size
     std::memcpy(to, from, sizeof(std::uint64_t));
   else if (type_.size > 0)
     std::memcpy(to, from, type_.size);
 }
 
-// These two do not look whether others wait.
+// These two do not check whether others wait.
 Outcome Core::push_from(void* slot) {
   const Place place = claim_push();
   if (place.outcome != Outcome::done) return place.outcome;
@@ -170,7 +172,7 @@ Outcome Core::quick(const Case& c) {
   return outcome;
 }
 
-// Capacity 0: hands over to, or takes from, the first that waits on the other side.
+// For capacity 0: exchanges the element with the first caller that waits on the other side.
 Outcome Core::meet(const Case& c, Wakes& wakes) {
   if (closed()) return Outcome::closed;
   NodeQueue& others = queue_of(!c.sends);
@@ -195,7 +197,7 @@ Outcome Core::poll(const Case& c, Wakes& wakes) {
   return outcome;
 }
 
-// What was not ready when it was polled may be so now, if it needs no lock.
+// Buffers change without the lock, so the case may have become ready since it was polled.
 void Core::enqueue(Node& node, Wakes& wakes) {
   if (node.shared) blocked_.fetch_add(1, std::memory_order_relaxed);
   queue_of(node.sends).add(node);
@@ -215,7 +217,7 @@ void Core::finish(Node& node, Outcome outcome, Wakes& wakes) {
   shared ? sleeper.finish(index, outcome, wakes) : sleeper.finish_alone(outcome, wakes);
 }
 
-// Gives receivers what there is, senders what room there is, and both the news of a close.
+// Gives elements to waiting receivers and room to waiting senders, and notifies both of a close.
 void Core::settle(Wakes& wakes) {
   for (bool any = true; any;) {
     any = settle_receivers(wakes);

@@ -1,39 +1,47 @@
-// What all channels are made of, whatever their elements: channel.h (C), typed_channel.h and select.h (C++) are put on
-// top of it.
+// The implementation of channels, independent of their elements. channel.h (C), typed_channel.h
+// and select.h (C++) are interfaces to it.
 //
-// A channel of capacity n > 0 keeps its elements in a ring of cells between two counters, `tail_` and `head_`, which
-// go up only. A sender takes the next place with a compare-and-swap of `tail_`, if tail - head < n, fills the cell and
-// marks it full; a receiver does the like with `head_`. No lock is taken as long as no thread has to wait. The lowest
-// bit of `tail_` says that the channel is closed, so no element comes after a close. A thread that has a place and
-// finds its cell not yet ready waits for the thread that is about to make it so; full and empty are what the counters
-// say.
+// A channel of capacity n > 0 keeps its elements in a ring of cells between two counters, `tail_`
+// and `head_`, which only increase. A sender takes the next place by a compare-and-swap of
+// `tail_`, if tail - head < n, fills the cell and marks it as full. A receiver does the same with
+// `head_`. No lock is taken unless a thread has to wait. The lowest bit of `tail_` marks the
+// channel as closed, so no element is added after a close. If a thread has a place but its cell
+// is not ready, it waits for the thread that is about to make it ready. Only the counters decide
+// whether the channel is full or empty.
 //
-// Who has to wait puts a Node for each case of its select (a send or a receive is a select of one case) into the queues
-// of the channels, holding the locks of all of them, in the order of their addresses. All its nodes belong to one
-// Sleeper, whose states are
+// A thread that has to wait adds a Node for each case of its select to the queues of the channels
+// (a send or a receive is a select of one case). It does so while it holds the locks of all of
+// them, taken in the order of their addresses. All its nodes belong to one Sleeper, which has
+// these states:
 //
-//     spinning -> sleeping      by its owner, before it sleeps in the kernel; one that shares its thread (a Runner)
-//                               begins as sleeping, and waits until it is told, whatever comes first
-//     either   -> reserved      by one thread that may have something for it, for a few instructions
-//     reserved -> as before     it had nothing after all: another receiver was faster
-//              -> done          the element has been moved, or the wait is over: closed, timed out, stopped, deadlock
+//     spinning -> sleeping      by its owner, before it sleeps in the kernel; a sleeper that
+//                               shares its thread (a Runner) starts as sleeping, and always waits
+//                               for a notification
+//     either   -> reserved      by one thread that may complete it, for a few instructions
+//     reserved -> as before     it could not be completed: another receiver was faster
+//              -> done          the element was moved, or the wait is over: closed, timed out,
+//                               stopped, deadlock
 //
-// A sleeper that only one channel can end (one case, no stop, no deadline) need not be reserved: the lock is enough.
-// Who reserves a sleeper holds no other one, and waits for nothing but a cell. So a sleeper gets at most one thing, of
-// one channel; no other frame is read after `done`.
+// A sleeper that only one channel can complete (one case, no stop, no deadline) need not be
+// reserved; the lock suffices. A thread that reserves a sleeper holds no other reservation, and
+// waits for nothing but a cell. So a sleeper is completed at most once, by one channel, and its
+// frame is not read after `done`.
 //
-// Invariants, when no call is under way: a node is in the queue of receivers only if the channel is open and empty
-// (capacity 0: has no sender in its queue of another select); in that of senders only if it is open and full.
+// Invariants while no call is in progress: a node is in the queue of receivers only if the
+// channel is open and empty (capacity 0: and the queue of senders has no sender of another
+// select). A node is in the queue of senders only if the channel is open and full.
 //
-// No wake-up is lost. A receiver that will sleep adds itself to `receivers_` (which counts, atomically), and then looks
-// at `tail_`: `settle` hands out what is there, to itself too. A sender moves `tail_`, and then looks at the count. All
-// four are sequentially consistent: if the sender saw no receiver, the receiver sees the element. For senders the same
-// holds with `head_`. Between the look and the sleep nothing is lost either: who has something for the sleeper changes
-// its state, and the kernel compares it before it lets it sleep.
+// No wake-up is lost. A receiver that will sleep adds itself to `receivers_`, which counts
+// atomically, and then reads `tail_`: `settle` gives elements to waiting receivers, including
+// itself. A sender increments `tail_` and then reads the count. All four operations are
+// sequentially consistent, so if the sender saw no receiver, the receiver sees the element. The
+// same holds for senders with `head_`. Nothing is lost between this check and the sleep either: a
+// thread that completes the sleeper changes its state, and the kernel compares the state before
+// the thread sleeps.
 //
-// Order: elements leave in the order of their places. A new sender that sees others wait queues behind them, and
-// `settle` gives places in the order of the queue: a waiting sender is not overtaken by one that comes after it, and
-// never overtakes what is in the buffer.
+// Order: elements leave in the order of their places. A new sender joins the queue if others
+// wait, and `settle` gives places in the order of the queue. So a waiting sender is not overtaken
+// by later senders, and does not overtake elements in the buffer.
 #ifndef RML_RUNTIME_CHANNEL_CORE_H
 #define RML_RUNTIME_CHANNEL_CORE_H
 
@@ -80,14 +88,15 @@ struct Sleeper;
 
 struct ElementType {
   std::size_t size, align;
-  // Makes an element of the bytes `to` out of the one at `from`, which stays, empty, for its owner to destroy. Null:
-  // the bytes are copied, and are the element from then on; `from` is none any more.
+  // Makes an element at `to` from the one at `from`, whose owner must still destroy the
+  // moved-from element. Null: the bytes are copied and become the element; `from` is no longer an
+  // element.
   void (*move)(void* to, void* from);
-  void (*destroy)(void* element);  // null: nothing to do
+  void (*destroy)(void* element);  // null: nothing to destroy
 };
 
-// A send from or a receive into `slot`. Sent elements are moved from; received ones are made in raw memory. No channel:
-// never ready.
+// A send from `slot` or a receive into it. A send moves from the element; a receive makes it in
+// raw memory. A case without a channel is never ready.
 struct Case {
   Core* core = nullptr;
   void* slot = nullptr;
@@ -101,7 +110,9 @@ struct Node {
   Node *before = nullptr, *after = nullptr;
   std::uint32_t index = 0;
   bool sends = false, queued = false;
-  bool shared = true;  // others than this channel may end its wait: its call looks at the channel once more
+  // others than this channel may end the wait; the call then uses the channel again before it
+  // returns
+  bool shared = true;
 };
 
 struct Patience {
@@ -111,28 +122,30 @@ struct Patience {
 };
 
 struct Chosen {
-  std::size_t index;  // only of `done` and `closed`
+  std::size_t index;  // for `done` and `closed` only
   Outcome outcome;
-  bool has_waited = false;  // then the channels may be gone, if their last handles are
+  bool has_waited = false;  // after a wait, channels may be destroyed if their last handles are
 };
 
-// Does one case that is ready, each with the same probability; if there is none, waits for one.
+// Executes one of the cases that are ready, each with the same probability. If none is ready,
+// waits for one.
 Chosen wait(std::span<const Case> cases, const Patience& patience);
 
-// The exception that belongs to `closed` (of a send) or `deadlock`. The channel may be unknown.
+// Throws the exception for `closed` (of a send) or `deadlock`. core may be null.
 [[noreturn]] void throw_failure(Outcome outcome, const Core* core);
 
-// One that wants to know when a thread waits in a channel without a deadline: see go_group.h.
+// Observes the threads that wait in channels without a deadline; see go_group.h.
 class ThreadWatch {
  public:
   virtual ~ThreadWatch() = default;
-  // By the thread: before it waits, holding locks of channels; when it holds none; after it has waited.
+  // Called by the thread: before it waits, while it holds locks of channels; when it holds none;
+  // after the wait.
   virtual void blocks(Sleeper&, std::span<const Node>, const std::stop_token&) = 0;
   virtual void check() = 0;
   virtual void returns() = 0;
-  // By the thread that ends its wait.
+  // Called by the thread that ends the wait.
   virtual void runs() = 0;
-  virtual std::string report() = 0;  // after Outcome::deadlock
+  virtual std::string report() = 0;  // text after Outcome::deadlock
 
   static ThreadWatch*& of_this_thread() { return here_; }
 
@@ -140,15 +153,16 @@ class ThreadWatch {
   static inline constinit thread_local ThreadWatch* here_ = nullptr;
 };
 
-// Of a caller that is no thread by itself: see fibers.h. The thread goes on with others while it waits.
+// A caller that shares its thread with others, which run while it waits; see fibers.h.
 class Runner {
  public:
   virtual ~Runner() = default;
-  // By the caller: returns when it has been told that the sleeper is done. In time, it ends the wait itself.
+  // Called by the caller: returns after unpark was called for the sleeper. At the deadline it
+  // ends the wait itself.
   virtual void park(Sleeper&, Deadline) = 0;
-  // By any thread, once for each sleeper, when that is done.
+  // Called by any thread, once for each sleeper, when it is done.
   virtual void unpark() = 0;
-  // By the caller: others of its thread that can run have their turn.
+  // Called by the caller: lets the others of its thread that are ready run.
   virtual void pass() = 0;
 
   static Runner*& of_this_thread() { return here_; }
@@ -157,7 +171,8 @@ class Runner {
   static inline constinit thread_local Runner* here_ = nullptr;
 };
 
-// Wakes that are due when locks have been given back. Only addresses: sleepers of threads may be gone.
+// Wake-ups to be done after locks are released. It only keeps addresses, because sleepers of
+// threads may be gone by then.
 class Wakes {
  public:
   Wakes() = default;
@@ -190,29 +205,30 @@ class Wakes {
 struct Sleeper {
   static constexpr std::uint32_t spinning = 0, sleeping = 1, reserved = 2, done = 3;
 
-  bool reserve();  // false: it is done
-  void give_up();  // what was reserved
+  bool reserve();  // false: it is done already
+  void give_up();  // ends the reservation
   void finish(std::uint32_t index, Outcome outcome, Wakes& wakes);
-  void finish_alone(Outcome outcome, Wakes& wakes);  // by the only one that can
+  void finish_alone(Outcome outcome, Wakes& wakes);  // by the only thread that can complete it
   void block(const Patience& patience, bool looks_out);
-  void end(Outcome outcome);  // unless it is done
+  void end(Outcome outcome);  // unless it is done already
   bool is_done() const { return state.load(std::memory_order_acquire) == done; }
 
   Runner* const runner = Runner::of_this_thread();
   std::atomic<std::uint32_t> state{runner == nullptr ? spinning : sleeping};
-  std::uint32_t was = spinning;  // before it was reserved
+  std::uint32_t was = spinning;  // state before the reservation
   std::uint32_t chosen = 0;
   Outcome outcome = Outcome::not_ready;
   ThreadWatch* watch = nullptr;
 };
 
-// Held for some instructions only. Who finds it held looks again, more and more seldom: giving it back is a mere store.
+// A lock that is held for a few instructions only. Waiting threads poll it in growing intervals,
+// so that releasing it is a plain store.
 class Lock {
  public:
   void lock() {
     if (held_.exchange(true, std::memory_order_acquire)) wait();
   }
-  // The lock may be gone once it is free.
+  // The lock may be destroyed as soon as it is free.
   void unlock() { held_.store(false, std::memory_order_release); }
 
  private:
@@ -222,12 +238,13 @@ class Lock {
 
 class NodeQueue {
  public:
-  // Without one that looks at the count while it holds no lock, changing it is cheap.
+  // looked_at: another thread reads the count without the lock, so it must be changed atomically.
+  // Otherwise changes are cheaper.
   explicit NodeQueue(bool looked_at) : looked_at_(looked_at) {}
   Node* front() const { return first_; }
   void add(Node&);
   void remove(Node&);
-  // How many; read without the lock too.
+  // Number of nodes; may be read without the lock.
   std::uint32_t count() const { return count_.load(std::memory_order_seq_cst); }
 
  private:
@@ -243,7 +260,7 @@ class NodeQueue {
   const bool looked_at_;
 };
 
-// Lives as long as it has references; made by `make`.
+// Reference-counted; created by `make`.
 class Core {
  public:
   static Core* make(const ElementType& type, std::size_t capacity, std::string_view name);
@@ -251,7 +268,8 @@ class Core {
   Core& operator=(const Core&) = delete;
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
-  // The last one closes it, wakes those who wait in it, and waits until they have left.
+  // The last release closes the channel, wakes the threads that wait in it, and waits until they
+  // have left.
   void release();
 
   std::size_t capacity() const { return capacity_; }
@@ -260,12 +278,12 @@ class Core {
   bool closed() const { return (tail_.load(std::memory_order_acquire) & 1) != 0; }
   const std::string& name() const { return name_; }
   const ElementType& type() const { return type_; }
-  std::string described() const;  // "channel "name" (2 of 4)"
+  std::string described() const;  // text such as: channel "name" (2 of 4)
 
-  // False: it was closed before.
+  // Returns false if the channel was closed before.
   bool close();
 
-  // ---- Without a lock, of buffered channels: a place for the caller to fill or to empty. ----
+  // ---- without a lock, for buffered channels: a place that the caller fills or empties ----
 
   struct Place {
     Outcome outcome;
@@ -286,12 +304,12 @@ class Core {
     sequence_of(place.cell).store(place.position + mask_ + 1, std::memory_order_release);
     if (senders_wait()) settle_others();
   }
-  // What says that no send, or no receive, has become possible meanwhile.
+  // A number that is unchanged if no send, or no receive, has become possible meanwhile.
   std::uint64_t version(bool sends) const { return sends ? head_.load() : tail_.load(); }
 
-  // ---- For `wait`. ----
+  // ---- for `wait` ----
 
-  Outcome quick(const Case&);  // without the lock; not_ready also if others wait
+  Outcome quick(const Case&);  // without the lock; also not_ready if others wait
   Lock& lock() { return lock_; }
   Outcome poll(const Case&, Wakes&);
   void enqueue(Node&, Wakes&);
@@ -325,7 +343,7 @@ class Core {
   void finish(Node&, Outcome, Wakes&);
   NodeQueue& queue_of(bool sends) { return sends ? senders_ : receivers_; }
 
-  static constexpr std::size_t apart = 128;  // processors fetch lines in pairs
+  static constexpr std::size_t apart = 128;  // bytes; processors fetch cache lines in pairs
   static constexpr std::uint32_t ending = 1u << 31;
 
   const ElementType type_;
@@ -333,14 +351,16 @@ class Core {
   std::byte* cells_ = nullptr;
   const std::string name_;
 
-  alignas(apart) std::atomic<std::uint64_t> tail_{0};  // 2 × places given to senders + closed
-  std::atomic<std::uint64_t> seen_head_{0};            // not above head_
-  alignas(apart) std::atomic<std::uint64_t> head_{0};  // places given to receivers
-  std::atomic<std::uint64_t> seen_tail_{0};            // not above tail_ / 2
+  // 2 × number of places given to senders, plus 1 if closed
+  alignas(apart) std::atomic<std::uint64_t> tail_{0};
+  std::atomic<std::uint64_t> seen_head_{0};            // earlier value of head_
+  alignas(apart) std::atomic<std::uint64_t> head_{0};  // number of places given to receivers
+  std::atomic<std::uint64_t> seen_tail_{0};            // earlier value of tail_ / 2
   alignas(apart) NodeQueue senders_;                   // changed under the lock
   NodeQueue receivers_;
   alignas(apart) Lock lock_;
-  std::atomic<std::uint32_t> blocked_{0};  // shared nodes whose calls have not left; `ending`
+  // number of shared nodes whose calls have not left, plus `ending`
+  std::atomic<std::uint32_t> blocked_{0};
   std::atomic<std::size_t> references_{1};
 };
 

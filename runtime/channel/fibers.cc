@@ -1,11 +1,11 @@
-// See fibers.h. The maker of the group is one of those who take turns; it is also the one that looks for what comes
-// from outside (wakes by other threads, the time) when no other fiber can run, and sleeps if there is nothing.
+// The maker of the group is one of the fibers that take turns. When no other fiber is ready, it
+// handles outside events (wake-ups by other threads, deadlines), and sleeps if there are none.
 //
-//     ready ──▶ running ──▶ parked ──▶ ready            by unpark: of this thread, or through the inbox
+//     ready ──▶ running ──▶ parked ──▶ ready     by unpark: of this thread, or through the inbox
 //                  └──▶ over
 //
-// A fiber that parks switches to the next that is ready, without a way round by the maker. Only the thread of the group
-// runs them: a fiber that is resumed has left its stack by then.
+// A fiber that parks switches directly to the next ready one. Only the thread of the group runs
+// its fibers, so a fiber has left its stack before it is resumed.
 #include "runtime/channel/fibers.h"
 
 #include <cxxabi.h>
@@ -31,7 +31,8 @@ using Context = boost::context::fiber;
 
 class Fibers;
 
-// Which exceptions are being handled is a matter of each stack, but kept for each thread, in this form.
+// The state of exception handling, in the layout of the C++ library. It belongs to a stack but is
+// stored per thread, so it is saved and restored at each switch.
 struct Handled {
   void* caught = nullptr;
   unsigned uncaught = 0;
@@ -47,12 +48,12 @@ class Fiber final : public Runner {
   void unpark() override;
   void pass() override;
 
-  Context context;  // while it does not run
+  Context context;  // saved context while it does not run
   std::function<void()> work;
   ThreadWatch* watch = nullptr;
   Handled handled;
   SwitchNotes notes;
-  Fiber* next = nullptr;  // of those that are ready, or in the inbox
+  Fiber* next = nullptr;  // next in the list of ready fibers or in the inbox
 
   Fibers& of;
 };
@@ -72,7 +73,7 @@ class Queue {
   Fiber *first_ = nullptr, *last_ = nullptr;
 };
 
-// Stacks that are over are used again: mapping one costs more than most functions.
+// Stacks are reused, because mapping one takes longer than most functions run.
 class Stacks {
  public:
   explicit Stacks(std::size_t bytes) : fresh_(bytes) {}
@@ -93,7 +94,7 @@ class Stacks {
   std::vector<stack_context> unused_;
 };
 
-// A copy goes with each stack.
+// Each stack has a copy of it.
 struct StackOf {
   Stacks* stacks;
   stack_context allocate() const { return stacks->allocate(); }
@@ -107,7 +108,8 @@ class Fibers final : public GoGroup::Executor {
     Runner::of_this_thread() = &maker_;
   }
   ~Fibers() override {
-    while (outside_.load(std::memory_order_acquire) != 0) sched_yield();  // has woken, and is about to leave
+    // a thread that has woken a fiber is about to leave
+    while (outside_.load(std::memory_order_acquire) != 0) sched_yield();
     Runner::of_this_thread() = nullptr;
   }
 
@@ -129,7 +131,7 @@ class Fibers final : public GoGroup::Executor {
     run_until([this] { return alive_ == 0; });
   }
 
-  // The running one waits.
+  // Parks the running fiber.
   void park(Sleeper& sleeper, Deadline deadline) {
     const auto timed = std::pair(deadline, &sleeper);
     if (deadline != no_deadline) timers_.insert(timed);
@@ -154,13 +156,13 @@ class Fibers final : public GoGroup::Executor {
   }
 
  private:
-  // All runners are fibers.
+  // All runners are fibers, so the cast is valid.
   bool is_here() const {
     const Runner* const here = Runner::of_this_thread();
     return here != nullptr && &static_cast<const Fiber*>(here)->of == this;
   }
 
-  // Until the running one has had its turn among those that are ready. That may be next.
+  // Runs other fibers until it is the turn of this one again, which may be immediately.
   void let_others_run() {
     if (running_ == &maker_) {
       maker_is_up_ = false;
@@ -170,7 +172,7 @@ class Fibers final : public GoGroup::Executor {
     }
   }
 
-  // Of the maker.
+  // The loop of the maker.
   template <typename Condition>
   void run_until(Condition condition) {
     while (!condition()) {
@@ -187,7 +189,7 @@ class Fibers final : public GoGroup::Executor {
   void look_outside() {
     Fiber* first = nullptr;
     for (Fiber* got = inbox_.exchange(nullptr, std::memory_order_acquire); got != nullptr;) {
-      Fiber* const next = got->next;  // the last comes first
+      Fiber* const next = got->next;  // the inbox has the last one first
       got->next = first;
       first = std::exchange(got, next);
     }
@@ -209,7 +211,7 @@ class Fibers final : public GoGroup::Executor {
   }
   Fiber& next() { return ready_.empty() || is_outside_due() ? maker_ : take(); }
 
-  // Returns when the one that calls is gone over to again.
+  // Switches to another fiber; returns when a fiber switches back.
   void go_over(Fiber& to) {
     Fiber& from = *running_;
     from.watch = ThreadWatch::of_this_thread();
@@ -221,7 +223,7 @@ class Fibers final : public GoGroup::Executor {
     arrive(from, std::move(other));
   }
 
-  // The one before has left its stack, or ended.
+  // Called after a switch: the previous fiber has left its stack, or has ended.
   void arrive(Fiber& here, Context&& other) {
     here.notes.arrive();
     if (before_ != nullptr) before_->context = std::move(other);
@@ -235,7 +237,7 @@ class Fibers final : public GoGroup::Executor {
     *handled_ = fiber.handled;
   }
 
-  // All that a fiber does.
+  // The main function of a fiber.
   Context run(Fiber& self, Context&& from) {
     arrive(self, std::move(from));
     self.work();
@@ -253,14 +255,14 @@ class Fibers final : public GoGroup::Executor {
   Stacks stacks_;
   Fiber maker_;
   Fiber* running_;
-  bool maker_is_up_ = false;  // what it has waited for is done
-  Fiber* before_ = nullptr;   // who has just been left; null: its function is over
+  bool maker_is_up_ = false;  // the maker is ready
+  Fiber* before_ = nullptr;   // fiber that was just left; null: its function has ended
   Fiber* over_ = nullptr;
   Queue ready_;
   std::set<std::pair<Deadline, Sleeper*>> timers_;
   std::size_t alive_ = 0;
   std::atomic<Fiber*> inbox_{nullptr};
-  std::atomic<std::uint32_t> outside_{0};  // threads in unpark
+  std::atomic<std::uint32_t> outside_{0};  // number of threads in unpark
   Doorbell bell_;
 };
 

@@ -1,5 +1,5 @@
-// Threads that sleep until a word changes: what the ring and the channels wait with. Linux's futex directly, since
-// waits have deadlines, which std::atomic's have not.
+// Waiting for a word to change, for rings and channels. It uses Linux's futex directly, because
+// std::atomic has no waits with deadlines.
 #ifndef RML_RUNTIME_CHANNEL_FUTEX_H
 #define RML_RUNTIME_CHANNEL_FUTEX_H
 
@@ -21,7 +21,7 @@ namespace rml {
 using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr Deadline no_deadline = Deadline::max();
 
-// Far in the future is never.
+// A time beyond the range of the clock becomes no_deadline.
 template <typename Rep, typename Period>
 Deadline deadline_in(std::chrono::duration<Rep, Period> time) {
   using Seconds = std::chrono::duration<double>;
@@ -30,7 +30,7 @@ Deadline deadline_in(std::chrono::duration<Rep, Period> time) {
   return Seconds(time) < Seconds(no_deadline - now) ? now + std::chrono::ceil<Deadline::duration>(time) : no_deadline;
 }
 
-// Of any clock.
+// The deadline for a time of any clock.
 template <typename Clock, typename Duration>
 Deadline deadline_of(std::chrono::time_point<Clock, Duration> time) {
   if constexpr (std::is_same_v<Deadline, std::chrono::time_point<Clock, Duration>>) {
@@ -43,7 +43,8 @@ Deadline deadline_of(std::chrono::time_point<Clock, Duration> time) {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-// Sleeps while the word has the value, or for no reason. False: the deadline has passed.
+// Sleeps while the word has the value; may also return early. Returns false if the deadline has
+// passed.
 inline bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, Deadline deadline = no_deadline) {
   timespec until{};
   if (deadline != no_deadline) {
@@ -53,13 +54,13 @@ inline bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t val
     until.tv_sec = static_cast<std::time_t>(time / 1'000'000'000);
     until.tv_nsec = static_cast<long>(time % 1'000'000'000);
   }
-  // The absolute form, whose clock is the monotonic one, which is the steady clock.
+  // The absolute form uses the monotonic clock, which is that of steady_clock.
   syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, value, deadline == no_deadline ? nullptr : &until, nullptr,
           FUTEX_BITSET_MATCH_ANY);
   return true;
 }
 
-// The word may be gone by now: its address is not read.
+// The word may no longer exist: only its address is used.
 inline void futex_wake(const std::atomic<std::uint32_t>* word, int most) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
 }
@@ -72,7 +73,7 @@ inline void relax() {
 #endif
 }
 
-// Whether waiting without sleeping can be worth it: another thread can run meanwhile.
+// True if spinning can help, because another thread can run meanwhile.
 inline bool several_processors() {
   static const bool several = [] {
     cpu_set_t usable;
@@ -81,14 +82,17 @@ inline bool several_processors() {
   return several;
 }
 
-// One thread sleeps until a condition holds that others make true.
+// Lets one thread sleep until a condition holds that other threads make true.
 //
-// No wake-up is lost: the sleeper puts 1 into the word, then looks at the condition; the others make it true, then
-// look at the word. Both look with a read-modify-write of the word, so one comes first: if the sleeper's, the other one
-// sees the 1; if the other's, what it did before is visible to the sleeper, who does not sleep.
+// No wake-up is lost. The sleeper writes 1 to the word and then checks the condition; the other
+// threads make it true and then check the word. Both checks follow a read-modify-write of the
+// word, so one of these comes first. If it is that of the sleeper, the other thread sees the 1.
+// If it is that of the other thread, its earlier writes are visible to the sleeper, which then
+// does not sleep.
 class Doorbell {
  public:
-  // Returns true when the condition holds; false when the deadline has passed or a stop is asked for, and it does not.
+  // Returns true when the condition holds; false if the deadline has passed or a stop was
+  // requested, and it does not hold.
   template <typename Condition>
   bool wait(Condition condition, const std::stop_token& stop = {}, Deadline deadline = no_deadline) {
     if (several_processors()) {
@@ -107,14 +111,14 @@ class Doorbell {
     }
   }
 
-  // After the condition was made true.
+  // Call it after the condition was made true.
   void ring() {
     if (word_.fetch_or(0, std::memory_order_acq_rel) == 0) return;
     if (word_.exchange(0, std::memory_order_acq_rel) != 0) futex_wake(&word_, 1);
   }
 
  private:
-  static constexpr int spins = 200;  // some microseconds, about what it takes to sleep and be woken
+  static constexpr int spins = 200;  // a few microseconds, about the time to sleep and be woken
 
   bool quiet(bool result) {
     word_.exchange(0, std::memory_order_acq_rel);

@@ -1,4 +1,4 @@
-// See go_group.h.
+// Counts of living and waiting threads in one word decide whether all threads wait.
 #include "runtime/channel/go_group.h"
 
 #include <algorithm>
@@ -33,13 +33,14 @@ class GoGroup::Member : public ThreadWatch {
     return report_;
   }
 
-  // It waits, but not for long: it has not seen yet that it is to stop.
+  // True if it waits but will soon notice that it must stop.
   bool is_stopping() {
     const std::lock_guard guard(mutex_);
     return sleeper_ != nullptr && stop_->stop_requested();
   }
 
-  // What it waits for, if it does. Its channels are there as long as it cannot return.
+  // Describes the channels for which it waits; empty if it does not wait. The channels exist as
+  // long as its call cannot return.
   std::string described() {
     const std::lock_guard guard(mutex_);
     if (sleeper_ == nullptr) return {};
@@ -68,7 +69,7 @@ class GoGroup::Member : public ThreadWatch {
  private:
   GoGroup& group_;
   const std::string name_;
-  std::mutex mutex_;  // of the rest
+  std::mutex mutex_;  // protects the members below
   Sleeper* sleeper_ = nullptr;
   std::span<const Node> nodes_;
   const std::stop_token* stop_ = nullptr;
@@ -132,7 +133,7 @@ void GoGroup::run(Member& member, const std::function<void()>& work) {
   }
 }
 
-// Who waits here has nothing to send or receive.
+// A thread that waits here neither sends nor receives.
 void GoGroup::wait_for_all() {
   counts_.fetch_sub(one_alive);
   check();
@@ -185,8 +186,8 @@ bool GoGroup::all_wait() const {
   return counts >> 32 == (counts & (one_alive - 1)) && counts != 0;
 }
 
-// The last thread to wait or to end comes here. A thread that has been given something counts as running from the
-// moment it is given, so it is certain that no thread runs.
+// Called by the last thread to wait or to end. A thread that is woken counts as running from that
+// moment, so it is certain that no thread runs.
 void GoGroup::check() {
   if (!detects_ || !all_wait()) return;
   channels::Wakes wakes;

@@ -1,15 +1,19 @@
-// Threads that belong together: `go` starts one, `join` waits for all and passes the first exception on.
+// Starts threads that belong together by `go`; `join` waits for all of them and rethrows the
+// first exception.
 //
 //     rml::GoGroup group;
-//     group.go("reader", [lines] { … });   // the thread has its own copy of what is captured by value
+//     group.go("reader", [lines] { … });   // the thread has its own copy of the captured values
 //     group.join();
 //
-// A function that takes a std::stop_token gets the group's: it asks for a stop at the first exception.
+// A function may take a std::stop_token: that of the group, which requests a stop at the first
+// exception.
 //
-// With detection of deadlocks the group knows when all its threads, among them the one that made it, wait in channels
-// without a deadline (or have ended, or wait in `join`). No thread can wake them then, if no other thread has a handle
-// of their channels, so each is woken by a Deadlock, which says who waits for what. Off by default, on if the
-// environment has RML_DETECT_DEADLOCKS=1. The thread that makes a group must destroy it, the last made first.
+// With deadlock detection, the group notices when all its threads, including the one that made
+// it, wait in channels without a deadline (or have ended, or wait in `join`). If no other thread
+// has a handle of their channels, nothing can wake them, so each call throws a Deadlock, which
+// says which thread waits for which channel. Detection is off by default, and on if the
+// environment has RML_DETECT_DEADLOCKS=1. The thread that makes a group must destroy it; several
+// groups are destroyed in reverse order.
 #ifndef RML_RUNTIME_CHANNEL_GO_GROUP_H
 #define RML_RUNTIME_CHANNEL_GO_GROUP_H
 
@@ -37,25 +41,26 @@ class GoGroup {
     std::exception_ptr error;
   };
 
-  // Runs functions side by side in another way than by threads: see fibers.h.
+  // Runs functions concurrently by other means than threads; see fibers.h.
   class Executor {
    public:
     virtual ~Executor() = default;
     virtual void start(std::function<void()> work) = 0;
-    virtual void wait() = 0;  // until all have ended
+    virtual void wait() = 0;  // returns when all have ended
   };
 
   static bool detects_by_default();
   explicit GoGroup(bool detect_deadlocks = detects_by_default()) : GoGroup(nullptr, detect_deadlocks) {}
   explicit GoGroup(std::unique_ptr<Executor> executor, bool detect_deadlocks = detects_by_default());
-  ~GoGroup();  // waits for all
+  ~GoGroup();  // waits for all functions
   GoGroup(const GoGroup&) = delete;
   GoGroup& operator=(const GoGroup&) = delete;
 
   template <typename F>
     requires std::is_invocable_v<F&> || std::is_invocable_v<F&, std::stop_token>
   void go(std::string name, F f) {
-    // Given up when the thread has done its work, and before it counts as ended: handles of channels go with it.
+    // The thread destroys the function after its work and before it counts as ended, because the
+    // function may own handles of channels.
     auto own = std::make_shared<F>(std::move(f));
     if constexpr (std::is_invocable_v<F&, std::stop_token>) {
       start(std::move(name),
@@ -70,7 +75,8 @@ class GoGroup {
     go(std::string(), std::move(f));
   }
 
-  // Until all have ended, those too that they start meanwhile; then throws the first exception, if there was one.
+  // Waits for all functions, including those started meanwhile, and then throws the first
+  // exception, if any.
   void join();
 
   std::stop_token stop_token() const { return stop_.get_token(); }
@@ -78,7 +84,7 @@ class GoGroup {
 
   // In the order of time; complete after `join`.
   std::vector<Failure> failures() const;
-  std::string report() const;  // one line each: "name: what"
+  std::string report() const;  // one line each: "name: message"
 
  private:
   class Member;
@@ -88,7 +94,8 @@ class GoGroup {
   void run(Member&, const std::function<void()>& work);
   void check();
 
-  // Of those who have not ended the upper half, of those who wait the lower: all wait if they are equal.
+  // The upper half counts the threads that have not ended, the lower half those that wait. If the
+  // two are equal, all wait.
   static constexpr std::uint64_t one_alive = std::uint64_t{1} << 32, one_waiting = 1;
   bool all_wait() const;
 
@@ -96,7 +103,8 @@ class GoGroup {
   std::atomic<std::uint64_t> counts_{one_alive};
   std::stop_source stop_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Member>> members_;  // the first is the thread that made the group
+  // the first one is the thread that made the group
+  std::vector<std::unique_ptr<Member>> members_;
   std::size_t joined_ = 1;
   std::vector<Failure> failures_;
   channels::ThreadWatch* before_ = nullptr;

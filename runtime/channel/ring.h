@@ -1,13 +1,15 @@
-// Rings: bounded queues between one thread that writes and one that reads, in the order written.
+// Rings: bounded first-in first-out queues between one writing and one reading thread.
 //
-// Ring never waits and takes no lock. The elements between two counters are there: the producer alone moves `written`,
-// the consumer alone `read`, both only up. Each keeps a copy of the other's counter and looks at the counter itself,
-// which costs a cache line's journey, only when the copy says full or empty. Nothing is allocated after construction;
-// elements need only be movable.
+// Ring never waits and takes no lock. Its elements are those between two counters: only the
+// producer changes `written`, only the consumer changes `read`, and both only increase. Each side
+// keeps a copy of the other's counter. It reads the counter itself, which transfers a cache line,
+// only if the copy means full or empty. Nothing is allocated after construction. Elements only
+// need to be movable.
 //
-// BlockingRing waits, and can be closed: what the threads that read and write a program's files hand over with.
+// BlockingRing can wait and can be closed. The threads that read and write the files of a program
+// communicate by it.
 //
-// Both must outlive the calls of both threads.
+// A ring must outlive the calls of both threads.
 #ifndef RML_RUNTIME_CHANNEL_RING_H
 #define RML_RUNTIME_CHANNEL_RING_H
 
@@ -34,7 +36,7 @@ class Ring {
  public:
   static_assert(std::is_nothrow_destructible_v<T> && std::is_move_constructible_v<T>);
 
-  // Room for exactly `capacity` elements, at least 1.
+  // Creates a ring for exactly `capacity` elements, at least 1.
   explicit Ring(std::size_t capacity) : capacity_(checked(capacity)), mask_(std::bit_ceil(capacity) - 1) {
     slots_ = std::allocator<T>().allocate(mask_ + 1);
   }
@@ -48,7 +50,8 @@ class Ring {
 
   std::size_t capacity() const { return capacity_; }
 
-  // Exact for producer and consumer if the other one rests; otherwise it has been true a moment ago, about.
+  // Exact for the producer and the consumer while the other one is idle; otherwise an
+  // approximation.
   std::size_t size() const {
     const std::size_t read = consumer_.read.load(std::memory_order_acquire);
     const std::size_t written = producer_.written.load(std::memory_order_acquire);
@@ -56,11 +59,11 @@ class Ring {
   }
   bool empty() const { return size() == 0; }
 
-  // ---- The producer's. ----
+  // ---- for the producer ----
 
   bool has_room() { return room(producer_.written.load(std::memory_order_relaxed), 1) > 0; }
 
-  // False, and nothing is moved, if it is full.
+  // Returns false, without moving the value, if the ring is full.
   bool try_push(T&& value) { return try_emplace(std::move(value)); }
   bool try_push(const T& value) { return try_emplace(value); }
 
@@ -73,7 +76,8 @@ class Ring {
     return true;
   }
 
-  // Moves the first elements of a span in, as many as there is room for, seen by the consumer at once; how many.
+  // Moves the first elements of a span into the ring, as many as there is room for, and makes
+  // them visible together. Returns their number.
   std::size_t try_push_n(std::span<T> values) {
     const std::size_t written = producer_.written.load(std::memory_order_relaxed);
     const std::size_t count = std::min(values.size(), room(written, values.size()));
@@ -86,7 +90,8 @@ class Ring {
     return count;
   }
 
-  // Adjoining free slots, none if it is full, to be written in place; commit makes the first n of them elements.
+  // Adjacent free slots that may be written in place; empty if the ring is full. commit makes the
+  // first n of them elements.
   std::span<T> writable()
     requires std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>
   {
@@ -100,7 +105,7 @@ class Ring {
     producer_.written.store(written + n, std::memory_order_release);
   }
 
-  // ---- The consumer's. ----
+  // ---- for the consumer ----
 
   bool has_element() { return there(consumer_.read.load(std::memory_order_relaxed), 1) > 0; }
 
@@ -122,8 +127,8 @@ class Ring {
     return value;
   }
 
-  // The oldest elements that adjoin, none if it is empty, to be looked at or moved from in place; consume removes the
-  // first n of them.
+  // The oldest adjacent elements, which may be read or moved from in place; empty if the ring is
+  // empty. consume removes the first n of them.
   std::span<T> readable() {
     const std::size_t read = consumer_.read.load(std::memory_order_relaxed);
     return {slot(read), std::min(there(read, capacity_), mask_ + 1 - (read & mask_))};
@@ -131,18 +136,18 @@ class Ring {
   void consume(std::size_t n) { remove(consumer_.read.load(std::memory_order_relaxed), n); }
 
  private:
-  // Two lines: processors fetch them in pairs.
+  // Two cache lines, because processors fetch them in pairs.
   static constexpr std::size_t apart = 128;
 
   struct alignas(apart) Producer {
     std::atomic<std::size_t> written{0};
-    std::size_t read = 0;  // what it last saw of the consumer's
+    std::size_t read = 0;  // copy of the consumer's counter
   };
   struct alignas(apart) Consumer {
     std::atomic<std::size_t> read{0};
     std::size_t written = 0;
   };
-  // Elements moved in that are not visible, since moving the next one threw.
+  // Destroys elements that were moved in but are not visible yet, if moving the next one throws.
   struct Unfinished {
     Ring* ring;
     std::size_t begin, end = begin;
@@ -178,7 +183,8 @@ class Ring {
     consumer_.read.store(read + n, std::memory_order_release);
   }
 
-  const std::size_t capacity_, mask_;  // the number of slots is a power of 2, and may be more than the capacity
+  // the number of slots is a power of 2, and may exceed the capacity
+  const std::size_t capacity_, mask_;
   T* slots_ = nullptr;
   Producer producer_;
   Consumer consumer_;
@@ -192,9 +198,9 @@ class BlockingRing {
   std::size_t capacity() const { return ring_.capacity(); }
   std::size_t size() const { return ring_.size(); }
 
-  // Either side's, or anyone's, any number of times. Pushes fail from then on; what is in it can still be taken.
-  // Nothing is lost if the producer closes it; of a push at the same time as another's close it is open whether it is
-  // seen.
+  // Closes the ring; any thread may call it repeatedly. Later pushes fail; the remaining elements
+  // can still be taken. No element is lost if the producer closes the ring. If another thread
+  // does, a concurrent push may or may not be seen.
   void close() {
     closed_.store(true, std::memory_order_release);
     not_empty_.ring();
@@ -202,7 +208,8 @@ class BlockingRing {
   }
   bool closed() const { return closed_.load(std::memory_order_acquire); }
 
-  // ---- The producer's: false, and nothing is moved, if it is closed, or a stop is asked for while it is full. ----
+  // ---- for the producer: fails, without moving the value, if the ring is closed, or if a stop
+  // is requested while it is full ----
 
   bool push(T&& value, const std::stop_token& stop = {}) {
     if (closed()) return false;
@@ -214,14 +221,15 @@ class BlockingRing {
   }
   bool push(const T& value, const std::stop_token& stop = {}) { return push(T(value), stop); }
 
-  // False as well if it is full.
+  // Also fails if the ring is full.
   bool try_push(T&& value) {
     if (closed() || !ring_.try_push(std::move(value))) return false;
     not_empty_.ring();
     return true;
   }
 
-  // Moves all in, in as few steps as there is room for. How many: all, if there is no close or stop.
+  // Moves all values in, in as few steps as possible. Returns their number, which is less than
+  // requested only after a close or stop.
   std::size_t push_n(std::span<T> values, const std::stop_token& stop = {}) {
     std::size_t done = 0;
     while (done < values.size() && !closed()) {
@@ -233,7 +241,7 @@ class BlockingRing {
     return done;
   }
 
-  // As of Ring, but waits for at least one; none: closed or stopped.
+  // As in Ring, but waits for at least one slot; empty if closed or stopped.
   std::span<T> writable(const std::stop_token& stop = {}) {
     while (!closed()) {
       if (const std::span<T> slots = ring_.writable(); !slots.empty()) return slots;
@@ -246,7 +254,8 @@ class BlockingRing {
     not_empty_.ring();
   }
 
-  // ---- The consumer's: nothing, if it is closed and empty, or a stop is asked for while it is empty. ----
+  // ---- for the consumer: returns none if the ring is closed and empty, or if a stop is
+  // requested while it is empty ----
 
   std::optional<T> pop(const std::stop_token& stop = {}) {
     if (!wait_for_element(stop)) return std::nullopt;
@@ -255,7 +264,7 @@ class BlockingRing {
     return value;
   }
 
-  // Nothing as well if it is empty.
+  // Also returns none if the ring is empty.
   std::optional<T> try_pop() {
     std::optional<T> value = ring_.try_pop();
     if (value) not_full_.ring();
@@ -272,13 +281,14 @@ class BlockingRing {
   }
 
  private:
-  // False: it is closed, or full and stopped.
+  // Returns false if the ring is closed, or full and stopped.
   bool wait_for_room(const std::stop_token& stop) {
     not_full_.wait([this] { return closed() || ring_.has_room(); }, stop);
     return !closed() && ring_.has_room();
   }
 
-  // The elements are looked for again once it is seen to be closed: they may have come just before.
+  // After a close, the ring is checked for elements again, because they may have been added just
+  // before.
   bool wait_for_element(const std::stop_token& stop) {
     if (ring_.has_element()) return true;
     not_empty_.wait([this] { return ring_.has_element() || closed(); }, stop);
@@ -287,7 +297,8 @@ class BlockingRing {
 
   Ring<T> ring_;
   std::atomic<bool> closed_{false};
-  // Each on a line of its own: the side that rings looks at it each time, the one that waits seldom.
+  // On cache lines of their own: the ringing side reads its bell at every call, the waiting side
+  // rarely.
   alignas(128) Doorbell not_empty_;
   alignas(128) Doorbell not_full_;
 };

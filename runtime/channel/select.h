@@ -1,15 +1,16 @@
-// Waits for the first of several sends and receives, and does one of those that are ready, each with the same
-// probability:
+// Waits until one of several sends and receives is ready, and executes one of those that are
+// ready, each with the same probability:
 //
-//     rml::select(rml::on_recv(lines, [&](rml::Received<std::string> line) { … }),   // nothing: closed
+//     rml::select(rml::on_recv(lines, [&](rml::Received<std::string> line) { … }),  // none: closed
 //                 rml::on_send(numbers, 7, [&] { … }),
-//                 rml::otherwise([&] { … }));                // none is ready; without it, select waits
+//                 rml::otherwise([&] { … }));    // none is ready; without it, select waits
 //
-// It returns the number of the case it took. Values to send are computed before, once, those of cases that are not
-// taken too; C++ leaves open in which order (a Selection, whose cases are added one by one, has one). Cases of nil
-// channels are never taken; without any other, select waits forever. A send on a closed channel throws. `after(time,
-// f)` is taken when nothing has become ready in time, `on_stop(token, f)` when a stop is asked for. Selection does the
-// same for a number of cases that is known late.
+// It returns the number of the case that was executed. All values to send are computed
+// beforehand, once, even for cases that are not executed; C++ leaves their order unspecified (the
+// cases of a Selection are added one by one, in order). Cases of nil channels are never executed;
+// if there are no others, select waits for ever. A send on a closed channel throws. `after(time,
+// f)` is executed if nothing becomes ready in time, and `on_stop(token, f)` if a stop is
+// requested. Selection does the same for a number of cases that is known at run time only.
 #ifndef RML_RUNTIME_CHANNEL_SELECT_H
 #define RML_RUNTIME_CHANNEL_SELECT_H
 
@@ -57,7 +58,7 @@ struct SendCase {
   }
 };
 
-// Cases of no channel: what else can end the wait.
+// Cases without a channel: other reasons to end the wait.
 template <typename F>
 struct EndCase {
   Outcome outcome;
@@ -113,7 +114,8 @@ auto on_stop(std::stop_token stop, F handle = {}) {
   return channels::EndCase<F>{Outcome::stopped, std::move(handle), no_deadline, std::move(stop)};
 }
 
-// The channels' handles must live until it returns. At most one each of otherwise, after or at, on_stop.
+// The handles of the channels must exist until it returns. At most one each of otherwise, after
+// or at, and on_stop is allowed.
 template <typename... Cases>
 std::size_t select(Cases... cases) {
   std::array<channels::Case, sizeof...(Cases)> slots{cases.slot()...};
@@ -144,13 +146,14 @@ std::size_t select(Cases... cases) {
   return taken;
 }
 
-// Cases added one by one, tried as often as wanted. What is received lands in variables; a value to send is moved from
-// when its case is taken. Channels and variables must live as long as it is used.
+// A list of cases that are added one by one and may be tried repeatedly. Received values are
+// stored in variables; a value to send is moved from when its case is executed. Channels and
+// variables must outlive the selection.
 class Selection {
  public:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  // The number of the case.
+  // Adds a case and returns its number.
   template <typename T>
   std::size_t recv(const RecvChannel<T>& channel, Received<T>& into) {
     return add(
@@ -172,7 +175,7 @@ class Selection {
     return send(channel.sender(), value);
   }
 
-  // The case taken; none: stopped, too late, nothing ready.
+  // The number of the executed case; none if stopped, timed out or nothing is ready.
   std::size_t wait(const std::stop_token& stop = {}) { return take({true, no_deadline, stop}); }
   std::size_t wait_until(Deadline deadline, const std::stop_token& stop = {}) { return take({true, deadline, stop}); }
   std::size_t try_now() { return take({false, no_deadline, {}}); }

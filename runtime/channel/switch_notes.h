@@ -1,4 +1,4 @@
-// What the sanitizers are told when a thread goes over to another stack. Nothing, in other builds.
+// Notifies the sanitizers when a thread switches to another stack. Does nothing in other builds.
 #ifndef RML_RUNTIME_CHANNEL_SWITCH_NOTES_H
 #define RML_RUNTIME_CHANNEL_SWITCH_NOTES_H
 
@@ -30,7 +30,7 @@
 
 namespace rml {
 
-// Of one stack: that of the thread, or one that has begun.
+// The notes for one stack: that of the thread, or one prepared by begin.
 class SwitchNotes {
  public:
   SwitchNotes() {
@@ -54,7 +54,7 @@ class SwitchNotes {
 #endif
   }
 
-  // `top`: one past its last byte.
+  // top: one past the last byte of the stack.
   void begin([[maybe_unused]] void* top, [[maybe_unused]] std::size_t bytes) {
 #ifdef RML_NOTES_FOR_ADDRESS_SANITIZER
     lowest_ = static_cast<char*>(top) - bytes;
@@ -66,7 +66,8 @@ class SwitchNotes {
 #endif
   }
 
-  // On this stack, before the thread goes over to that one; and when it is back.
+  // leave is called on this stack before the thread switches to the other one, arrive after it
+  // has switched back.
   void leave([[maybe_unused]] const SwitchNotes& to) {
 #ifdef RML_NOTES_FOR_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(&fake_stack_, to.lowest_, to.bytes_);
@@ -80,7 +81,7 @@ class SwitchNotes {
     __sanitizer_finish_switch_fiber(fake_stack_, nullptr, nullptr);
 #endif
   }
-  // Control never returns here.
+  // Called before the thread leaves this stack for ever.
   void end([[maybe_unused]] const SwitchNotes& to) {
 #ifdef RML_NOTES_FOR_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(nullptr, to.lowest_, to.bytes_);

@@ -1,24 +1,29 @@
-// Channels between threads, as in Go, but elements are moved.
+// Channels between threads, as in Go, except that elements are moved.
 //
 //     rml::Channel<std::string> c = rml::make_channel<std::string>(4, "lines");
-//     c.send("first");                        // waits while it is full
-//     if (auto line = c.recv()) use(*line);   // waits while it is empty; nothing: closed and empty
+//     c.send("first");                        // waits while the channel is full
+//     if (auto line = c.recv()) use(*line);   // waits while it is empty; none: closed and empty
 //     for (std::string& line : c) use(line);  // until it is closed and empty
 //     c.close();
 //
-// A Channel is a handle: copies are the same channel, which lives as long as one of its handles; a thread has one of
-// its own. When the last handle goes, the channel is closed, calls of other threads that wait in it (they share the
-// handle, then) are woken as by a close, and have left it before the handle is gone. Elements left are destroyed. A
-// channel that holds a handle of itself is never destroyed.
+// A Channel is a handle. Copies refer to the same channel, which exists as long as it has
+// handles; each thread has a handle of its own. When the last handle is destroyed, the channel is
+// closed. Calls of other threads that wait in it (through a handle that they share) return as
+// after a close, before the destruction of the handle is complete. Remaining elements are
+// destroyed. A channel that contains a handle of itself is never destroyed.
 //
-// SendChannel and RecvChannel are handles that can only send and close, and only receive; a Channel converts to both.
-// A default-constructed handle is nil: nothing ever goes through it.
+// SendChannel is a handle that can only send and close, and RecvChannel one that can only
+// receive; a Channel converts to both. A default-constructed handle is nil: its sends and
+// receives wait for ever.
 //
-// Every call that may wait takes a stop token; `_for` and `_until` give up in time. A send that gives up returns false,
-// with the value as it was. Send on closed and second closes throw.
+// Every call that may wait takes a stop token; calls with `_for` and `_until` have a time limit.
+// A send that gives up returns false and leaves the value unchanged. A send on a closed channel
+// and a second close throw.
 //
-// What is done before a send is seen by the receiver of the element; what is done before the k-th receive is seen
-// after the send number k + capacity; a receive of capacity 0, before the send returns; a close, by who sees it.
+// Memory order: operations before a send are visible to the receiver of the element. Operations
+// before the k-th receive are visible after send number k + capacity. With capacity 0, operations
+// before a receive are visible when the send returns. Operations before a close are visible to a
+// thread that observes the close.
 #ifndef RML_RUNTIME_CHANNEL_TYPED_CHANNEL_H
 #define RML_RUNTIME_CHANNEL_TYPED_CHANNEL_H
 
@@ -34,11 +39,12 @@
 
 namespace rml {
 
-// What a receive comes to: a value, or why there is none. `auto [value, ok] = c.recv()` gives T() for no value.
+// The result of a receive: a value, or the reason why there is none. `auto [value, ok] =
+// c.recv()` gives T() if there is no value.
 template <typename T>
 class Received {
  public:
-  Received() {}  // not defaulted: the value need not be there
+  Received() {}  // not defaulted, because the value need not exist
   explicit Received(Outcome outcome) : outcome_(outcome) {}
   Received(Received&& other) noexcept : outcome_(other.outcome_) {
     if (other.ok()) std::construct_at(std::addressof(value_), std::move(other.value_));
@@ -81,7 +87,8 @@ class Received {
     }
   }
 
-  // For what makes the value in place: where, and that it is done.
+  // For code that constructs the value in place: its address, and the notification that it
+  // exists.
   void* room() {
     reset(Outcome::not_ready);
     return std::addressof(value_);
@@ -123,11 +130,11 @@ inline Outcome checked(const Chosen& chosen, const Case& c) {
 
 struct Access;
 
-// What all handles have in common.
+// The part that all handles have in common.
 class Handle {
  public:
   Handle() = default;
-  explicit Handle(Core* core) : core_(core) {}  // takes the reference over
+  explicit Handle(Core* core) : core_(core) {}  // takes over the reference
   Handle(const Handle& other) : core_(other.core_) {
     if (core_ != nullptr) core_->retain();
   }
@@ -144,10 +151,11 @@ class Handle {
   explicit operator bool() const { return core_ != nullptr; }
   std::size_t len() const { return core_ == nullptr ? 0 : core_->size(); }
   std::size_t cap() const { return core_ == nullptr ? 0 : core_->capacity(); }
-  std::size_t waiting() const { return core_ == nullptr ? 0 : core_->waiting(); }  // sends and receives
+  // number of waiting sends and receives
+  std::size_t waiting() const { return core_ == nullptr ? 0 : core_->waiting(); }
   std::string_view name() const { return core_ == nullptr ? std::string_view("nil") : core_->name(); }
 
-  // The same channel, whatever the direction.
+  // True for handles of the same channel, whatever their direction.
   friend bool operator==(const Handle& a, const Handle& b) { return a.core_ == b.core_; }
 
  protected:
@@ -159,11 +167,11 @@ struct Access {
   static Core* core(const Handle& handle) { return handle.core_; }
 };
 
-// The calls copy the pointer first: the handle may go while they wait.
+// The calls copy the pointer first, because the handle may be destroyed while they wait.
 template <typename Self, typename T>
 class Sends {
  public:
-  // Moves the value in. False: a stop was asked for.
+  // Moves the value into the channel. Returns false if a stop was requested.
   bool send(T&& value, const std::stop_token& stop = {}) const { return send_in(value, {true, no_deadline, stop}); }
   bool send(const T& value, const std::stop_token& stop = {}) const
     requires std::is_copy_constructible_v<T>
@@ -171,7 +179,7 @@ class Sends {
     return send(T(value), stop);
   }
 
-  // False: it would have to wait.
+  // Returns false if it would have to wait.
   bool try_send(T&& value) const { return send_in(value, {false, no_deadline, {}}); }
   bool try_send(const T& value) const
     requires std::is_copy_constructible_v<T>
@@ -188,7 +196,8 @@ class Sends {
     return send_in(value, {true, deadline_in(time), stop});
   }
 
-  // Wakes all who wait in it: receivers get what is there, then nothing; senders throw.
+  // Wakes all threads that wait in the channel: receivers get the remaining elements, then none;
+  // senders throw.
   void close() const {
     Core* const core = Access::core(static_cast<const Self&>(*this));
     if (core == nullptr) throw CloseOfNil("close of a nil channel");
@@ -249,7 +258,7 @@ class Receives {
     mutable Received<T> current_;
   };
 
-  // All elements until it is closed and empty, or a stop is asked for.
+  // All elements, until the channel is closed and empty or a stop is requested.
   Iterator begin() const { return {static_cast<const Self&>(*this), {}}; }
   std::default_sentinel_t end() const { return {}; }
 
@@ -319,7 +328,7 @@ class Channel : public channels::Handle,
   }
 };
 
-// Capacity 0: a send waits for its receive, and hands over.
+// Capacity 0: a send waits for a receive and hands the value over.
 template <typename T>
 Channel<T> make_channel(std::size_t capacity = 0, std::string_view name = {}) {
   return Channel<T>(channels::Core::make(channels::element_type<T>(), capacity, name));

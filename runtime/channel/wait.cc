@@ -1,4 +1,5 @@
-// See core.h: how a thread waits for one of several cases.
+// A thread that waits for one of several cases: it first polls without locks, then with the locks
+// of all channels, and then sleeps.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -11,11 +12,12 @@ namespace rml::channels {
 
 namespace {
 
-// How long a thread looks out before it sleeps, in pauses of the processor: as long as it was worth it. Two threads
-// that both run hand over within a microsecond; one that is asleep needs many of them to wake up, and if the other one
-// has gone to sleep by then, they wake each other for each message. So who has given up looks out for longer than a
-// wake-up takes now and then, and finds out that it is worth it again. Where others have the processors it is not, and
-// most waits look out for a moment only.
+// Adapts the number of pauses for which a thread polls before it sleeps to its recent success.
+// Two running threads hand over within a microsecond, while a sleeping one takes many
+// microseconds to wake up; if the other one then sleeps as well, they wake each other for each
+// message. So a thread that has stopped polling occasionally polls for longer than a wake-up
+// takes, to find out whether it is worth it again. If other threads occupy the processors it is
+// not, and most waits poll for a moment only.
 class LookOut {
  public:
   int pauses() {
@@ -84,7 +86,7 @@ void Sleeper::end(Outcome result) {
   if (reserve()) finish(0, result, wakes);
 }
 
-// A stop and the deadline are like the others who end the wait: they reserve it first.
+// A stop and a deadline end the wait like other threads: they reserve the sleeper first.
 void Sleeper::block(const Patience& patience, bool looks_out) {
   if (looks_out) {
     const int pauses = look_out().pauses();
@@ -111,7 +113,7 @@ void Sleeper::block(const Patience& patience, bool looks_out) {
 
 namespace {
 
-// An array whose length is known late and mostly small.
+// An array whose length is known at run time and mostly small.
 template <typename T>
 class Several {
  public:
@@ -126,20 +128,20 @@ class Several {
   std::size_t count_;
 };
 
-// Each thread has its own sequence.
+// Each thread has a sequence of its own.
 std::uint32_t random_below(std::uint32_t n) {
   constinit thread_local std::uint64_t state = 0;
   if (state == 0) {
     state = reinterpret_cast<std::uintptr_t>(&state) ^
             static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   }
-  state += 0x9e3779b97f4a7c15;  // a counter, and its bits mixed
+  state += 0x9e3779b97f4a7c15;  // a counter whose bits are mixed
   std::uint64_t z = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9;
   z ^= z >> 27;
   return static_cast<std::uint32_t>(((z >> 32) * n) >> 32);
 }
 
-// One look at a few cases in random order, if all have buffers, which is all that most calls need.
+// Polls a few cases once, in random order, if all have buffers. This suffices for most calls.
 Chosen at_once(std::span<const Case> cases) {
   constexpr std::size_t few = 8;
   std::array<std::uint8_t, few> order;
@@ -159,7 +161,7 @@ Chosen at_once(std::span<const Case> cases) {
   return {0, Outcome::not_ready};
 }
 
-// At least one look; more, if it waits.
+// Polls at least once, and repeatedly if the call may wait.
 template <typename Look>
 Chosen look_for_a_while(bool waits, Look look) {
   Chosen chosen = look();
@@ -173,7 +175,7 @@ Chosen look_for_a_while(bool waits, Look look) {
   return chosen;
 }
 
-// One wait: all its state. Cases without a channel are left out from the beginning.
+// The state of one wait. Cases without a channel are omitted.
 class Waiting {
  public:
   Waiting(std::span<const Case> cases, const Patience& patience)
@@ -214,7 +216,7 @@ class Waiting {
     }
   }
 
-  // All have buffers: no lock is needed to read them. For a while, if it is to wait.
+  // If all channels have buffers, polls them without locks; repeatedly if the call may wait.
   Chosen without_locks() {
     if (!buffered_ || order_.all().empty()) return {0, Outcome::not_ready};
     return look_for_a_while(patience_.waits, [this]() -> Chosen {
@@ -226,7 +228,7 @@ class Waiting {
     });
   }
 
-  // In the order of addresses, each once.
+  // Locks each channel once, in the order of addresses.
   void lock_all() {
     std::span<Core*> locks = locks_.all();
     std::ranges::sort(locks, std::less<>());
@@ -252,8 +254,9 @@ class Waiting {
     return {0, Outcome::not_ready};
   }
 
-  // That none is ready must have been true of all at one moment, though buffers change without the locks: their
-  // counters are the same after the look as before it.
+  // Polls under the locks. "None is ready" must hold for all cases at one moment, although
+  // buffers change without the locks; so it only counts if their counters are unchanged
+  // afterwards.
   Chosen look() {
     Wakes wakes;
     Several<std::uint64_t> versions(order_.all().size());
@@ -273,7 +276,7 @@ class Waiting {
     return chosen;
   }
 
-  // Waits in all queues, if nothing is ready even then.
+  // Adds nodes to all queues, unless a case is ready by now.
   Chosen enqueue(Sleeper& sleeper) {
     Wakes wakes;
     lock_all();
@@ -300,7 +303,7 @@ class Waiting {
     return done && sleeper.runner == nullptr ? after(sleeper) : Chosen{0, Outcome::not_ready};
   }
 
-  // What the one that ended the wait took out of its queue needs no look.
+  // A node that was removed by the thread that ended the wait is not searched for again.
   Chosen after(Sleeper& sleeper) {
     if (sleeper.watch != nullptr) sleeper.watch->returns();
     const bool by_channel = sleeper.outcome == Outcome::done || sleeper.outcome == Outcome::closed;
@@ -314,13 +317,13 @@ class Waiting {
 
   const std::span<const Case> cases_;
   const Patience& patience_;
-  Several<std::size_t> order_;  // the cases that have a channel, shuffled
+  Several<std::size_t> order_;  // indices of the cases with a channel, shuffled
   Several<Node> nodes_;
   Several<Core*> locks_;
   bool buffered_ = true;
 };
 
-// A send or a receive: the same as Waiting with less to do.
+// A send or a receive: the same as Waiting, with less work.
 Chosen wait_for_one(const Case& c, const Patience& patience) {
   Core& core = *c.core;
   if (core.buffered()) {
@@ -344,7 +347,7 @@ Chosen wait_for_one(const Case& c, const Patience& patience) {
     sleeper.watch = watch;
     watch->blocks(sleeper, {&node, 1}, patience.stop);
   }
-  core.lock().unlock();  // if it is not shared, the channel may be gone from now on
+  core.lock().unlock();  // if it is not shared, the channel may be destroyed from here on
   wakes.flush();
   if (!done || sleeper.runner != nullptr) {
     if (sleeper.watch != nullptr) sleeper.watch->check();
