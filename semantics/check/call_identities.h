@@ -2,7 +2,7 @@
 // random draws are made. They follow from the order in the source. Differentiation copies them
 // (ast::Call::identity), so that a node and its gradient have the same parameters and draws.
 //
-//  h = tanh(param(1.0) * dense(x) + dense(y) + uniform([]));     "h"  "dense"  "dense2"  "0"
+//   h = tanh(param(1.0) * dense(x) + dense(y) + uniform([]));     "h"  "dense"  "dense2"  "0"
 #pragma once
 
 #include <string>

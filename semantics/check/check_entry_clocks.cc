@@ -5,7 +5,7 @@
 // entry this is an error unless it is the base clock. With the clock written out, as `x: f64 when
 // c`, the same program is accepted:
 //
-//  node main(c: bool, x: f64) -> (y: f64)    y = merge c x (0.0 when not c);
+//   node main(c: bool, x: f64) -> (y: f64)    y = merge c x (0.0 when not c);
 #include "semantics/check/checked.h"
 
 namespace rml {

@@ -47,7 +47,7 @@ class ClockMessages {
   // An `if` on clock c whose branches are sampled like those of a `merge`. The fix-it is the
   // `merge`, which computes the same:
   //
-  //  if c then (x when c) else 0.0       merge c (x when c) (0.0 when not c)
+  //   if c then (x when c) else 0.0       merge c (x when c) (0.0 when not c)
   struct Branch {
     ExprId expr;
     SolverClock clock;

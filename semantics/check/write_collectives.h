@@ -1,8 +1,8 @@
 // Replaces `all_sum(e)`, `all_mean(e)`, `broadcast(e)`, `rank()` and `ranks()` in a node with
 // dealt inputs by calls of the corresponding nodes of the library:
 //
-//  node main(end: bool, x: f64 dealt end by 4) …       total, last = all_sum(x when end);
-//                                                      total, last = steps.all_sum(4, end, x when end);
+//   node main(end: bool, x: f64 dealt end by 4) …       total, last = all_sum(x when end);
+//                                                       total, last = steps.all_sum(4, end, x when end);
 //
 // A user's own node of such a name is left alone.
 #pragma once

@@ -1,6 +1,6 @@
 // Activity analysis: the variables and expressions of a node that take part in its gradient.
 //
-//  k = param(1.0);  m = 2.0;  y = k * (x + m);  z = y * y;      dy is given, dz is not
+//   k = param(1.0);  m = 2.0;  y = k * (x + m);  z = y * y;      dy is given, dz is not
 //
 // x, k, y and z are varied: they depend on an input or a parameter; m does not. Of these, x, k
 // and y are useful: an output with a given adjoint depends on them. Only useful variables get

@@ -3,7 +3,7 @@
 // The activity of a variable is on the variable's clock; that of a subexpression is on the clock
 // of the subexpression. An activity that is constructed twice in the same way is written once.
 //
-//  y = x when c;  z = 2.0 * y;      bp: z has an adjoint    bp_c = merge c bp false: x has one
+//   y = x when c;  z = 2.0 * y;      bp: z has an adjoint    bp_c = merge c bp false: x has one
 #pragma once
 
 #include <functional>

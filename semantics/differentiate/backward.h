@@ -6,10 +6,10 @@
 // down its expression to the variables in it. If users form a cycle (a recurrence), the activity
 // and adjoint of one variable get their names before their equations are written:
 //
-//  h = tanh(w * fby_end(end, 0.0, h) + x);
+//   h = tanh(w * fby_end(end, 0.0, h) + x);
 //
-//  bp_h = if bp then true else bp_i;                        uses of h: the output, the delay
-//  dh = ((merge bp do 0.0) + (merge bp_i di 0.0)) when bp_h;
+//   bp_h = if bp then true else bp_i;                        uses of h: the output, the delay
+//   dh = ((merge bp do 0.0) + (merge bp_i di 0.0)) when bp_h;
 #pragma once
 
 #include <vector>

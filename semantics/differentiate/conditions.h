@@ -1,7 +1,7 @@
 // Names for the conditions of clocks. All expressions for the same condition get one name;
 // otherwise equal clocks would become different when they are written again.
 //
-//  y = x when (a > b);  z = y + (w when (a > b));      both are sampled by c, with c = a > b
+//   y = x when (a > b);  z = y + (w when (a > b));      both are sampled by c, with c = a > b
 #pragma once
 
 #include <map>

@@ -1,11 +1,11 @@
 // Backpropagation as a source transformation: replaces each `diff f(…)` of a program by a call of
 // a node, made from f, that computes f and its gradients.
 //
-//  node dense(i) -> (o)              node diff_dense(i, bp, do) -> (o, di)
-//    k = param(1.0);                   k = param(1.0, bp, dk);
-//    o = k * i;                        o = k * i;
-//                                      di = do * (k when bp);
-//                                      dk = sum_to(do * (i when bp), shape(k));
+//   node dense(i) -> (o)              node diff_dense(i, bp, do) -> (o, di)
+//     k = param(1.0);                   k = param(1.0, bp, dk);
+//     o = k * i;                        o = k * i;
+//                                       di = do * (k when bp);
+//                                       dk = sum_to(do * (i when bp), shape(k));
 //
 // The pass works on the syntax, node by node: an instance of g in f becomes an instance of
 // `diff_g` in `diff_f`. The result is checked, instantiated and scheduled like the user's own

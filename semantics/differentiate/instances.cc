@@ -1,6 +1,6 @@
 // Instances in the derived node.
 //
-//  y = g(x);      y, bp_x, dx = diff_g(x, bp, dy);     dx is passed on to x, where bp_x holds
+//   y = g(x);      y, bp_x, dx = diff_g(x, bp, dy);     dx is passed on to x, where bp_x holds
 //
 // The adjoints of the results are brought to the cycles at which the derived node expects them:
 // where its `bp` holds, sampled like the clocks of its interface.

@@ -4,10 +4,10 @@
 // the opposite direction; its states are the adjoints of the states, and sums for the fixed
 // arguments:
 //
-//  h, ys = scan f(h0; xs; w);
+//   h, ys = scan f(h0; xs; w);
 //
-//  h, ys, hs = scan kept_f(h0; xs; w);                  a round of f, and the state before it
-//  dh0, dw, dxs = scan[reverse] back_f(dh, 0; xs, hs, dys; w);
+//   h, ys, hs = scan kept_f(h0; xs; w);                  a round of f, and the state before it
+//   dh0, dw, dxs = scan[reverse] back_f(dh, 0; xs, hs, dys; w);
 #pragma once
 
 #include "semantics/differentiate/flow.h"

@@ -2,11 +2,11 @@
 // one `map` of the derived node computes both the values and the gradients, as for an instance
 // (instances.h).
 //
-//  ys = map g(xs; w);      ys, dxs, dws = map each_g(xs, dys; w, bp);      dw = sum(dws, axis=0)
+//   ys = map g(xs; w);      ys, dxs, dws = map each_g(xs, dys; w, bp);      dw = sum(dws, axis=0)
 //
-//  node each_g(x, dy, w, bp) -> (y, dx, dw)
-//    y, bp_x, part_x, part_w = diff_g(x, w, bp, dy when bp);
-//    dx = merge bp_x part_x 0.0;  dw = merge bp part_w 0.0;
+//   node each_g(x, dy, w, bp) -> (y, dx, dw)
+//     y, bp_x, part_x, part_w = diff_g(x, w, bp, dy when bp);
+//     dx = merge bp_x part_x 0.0;  dw = merge bp part_w 0.0;
 #pragma once
 
 #include "semantics/differentiate/flow.h"

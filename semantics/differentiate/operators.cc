@@ -1,6 +1,6 @@
 // Substitutes the arguments of an application into the derivative rule (rules.h).
 //
-//  o = w * i,  the rule of the first operand `dy * b`:      dw = do * (i when bp)
+//   o = w * i,  the rule of the first operand `dy * b`:      dw = do * (i when bp)
 #include "semantics/differentiate/operators.h"
 
 #include <charconv>

@@ -1,9 +1,9 @@
 // Writes the rounds of iterations as nodes.
 //
-//  node back_f(dh, sum_w, x, h, w) -> (new_dh, new_sum_w, dx2)
-//    bp = true;
-//    n, part_h, part_x, part_w = diff_f(h, x, w, bp, dh);
-//    new_dh = merge bp part_h 0.0;  new_sum_w = sum_w + merge bp part_w 0.0;  dx2 = merge bp part_x 0.0;
+//   node back_f(dh, sum_w, x, h, w) -> (new_dh, new_sum_w, dx2)
+//     bp = true;
+//     n, part_h, part_x, part_w = diff_f(h, x, w, bp, dh);
+//     new_dh = merge bp part_h 0.0;  new_sum_w = sum_w + merge bp part_w 0.0;  dx2 = merge bp part_x 0.0;
 #include "semantics/differentiate/rounds.h"
 
 #include <map>

@@ -1,7 +1,7 @@
 // Proves shapes equal before shapes are known: each shape is described by the set of shapes that
 // broadcast to it.
 //
-//  y = w * x + 1.0;  z = matmul(y, y);      shape of y: {w, x}    shape of z: {matmul(y, y)}
+//   y = w * x + 1.0;  z = matmul(y, y);      shape of y: {w, x}    shape of z: {matmul(y, y)}
 #pragma once
 
 #include <set>

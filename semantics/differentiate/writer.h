@@ -2,7 +2,7 @@
 // subexpressions get names and some calls change, then the equations of the gradient in the order
 // of their construction.
 //
-//  o = w * tanh(k * i);      part = tanh(k * i);  o = w * part;  …  dk = do * w * (1.0 - part * part) * i;
+//   o = w * tanh(k * i);      part = tanh(k * i);  o = w * part;  …  dk = do * w * (1.0 - part * part) * i;
 //
 // The gradient refers to forward values by the expressions of the original; such a value gets a
 // name.

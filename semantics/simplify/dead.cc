@@ -1,9 +1,8 @@
-// Renumbering of core values (part of simplify).
+// Renumbering of values (part of simplify).
 //
-// A value needs its operands and the condition of its clock; conditions need theirs in
-// turn. Renumbering puts operands before users, so that core reads from top to bottom and
-// later passes meet operands first; only what fby and post fetch from another cycle may
-// come later.
+// A value needs its operands and the condition of its clock; conditions need their own operands
+// and clocks. The new order has operands before users, so that core texts read from top to bottom
+// and passes see operands first. Only operands of fby and post from another cycle may come later.
 #include <algorithm>
 
 #include "semantics/core/queries.h"
@@ -13,7 +12,8 @@ namespace rml {
 
 namespace {
 
-// The condition of the clock, which in turn needs those of the parents unless it is a constant.
+// The condition of the clock. If it is a constant, also the next one above, which it does not
+// depend on.
 template <class F>
 void for_each_condition(const Core& core, ValueId v, F&& f) {
   for (const ClockId clock : ancestors(core, core[v].clock)) {
@@ -31,7 +31,7 @@ bool fetches_other_cycle(const core::Rhs& rhs, ValueId operand) {
 std::vector<ValueId> ordered(const Core& core, const std::vector<bool>& keep) {
   std::vector<ValueId> order;
   std::vector<bool> met(core.values.size(), false);
-  std::vector<std::pair<ValueId, bool>> stack;  // true: all it needs is placed
+  std::vector<std::pair<ValueId, bool>> stack;  // true: all operands have been placed
   for (std::size_t first = 0; first < core.values.size(); ++first) {
     if (!keep[first]) continue;
     stack.emplace_back(ValueId{first}, false);
@@ -52,7 +52,8 @@ std::vector<ValueId> ordered(const Core& core, const std::vector<bool>& keep) {
       for_each_operand(core[v].rhs, [&](ValueId operand) {
         if (!fetches_other_cycle(core[v].rhs, operand)) first_of_all(operand);
       });
-      for_each_condition(core, v, first_of_all);  // of this cycle, also where it is fetched from another
+      // Conditions are of this cycle, also for fby and post.
+      for_each_condition(core, v, first_of_all);
       std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(begin), stack.end());
     }
   }

@@ -1,5 +1,5 @@
-// An application keeps its place, and becomes that of the last operator of its definition; the others
-// come as new values on its clock.
+// The value of an application becomes the last operator of its definition; the other operators
+// become new values on its clock.
 //
 //   %2 = softmax %1 {axis=-1}      %3 = max %1 {axis=-1, keepdims=1}    %4 = sub %1 %3    %5 = exp %4
 //                                  %6 = sum %5 {axis=-1, keepdims=1}    %2 = div %5 %6

@@ -1,4 +1,4 @@
-// Operators defined by others (Lowering::expanded) replaced by their definitions.
+// Expansion: replaces operators with a definition (Lowering::expanded) by their definitions.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,11 @@
 
 namespace rml {
 
-// Returns whether there was any. Equal parts of definitions are not shared yet. `stays`: operators that
-// are left as they are.
+// Returns true if there were any. Equal parts of definitions are not shared yet. `stays`: true
+// for operators that must remain.
 bool expand(Core& core, const std::function<bool(OperatorId)>& stays = {});
-// Convolutions whose one window is the whole input, as products (flatten_convolutions.cc); likewise.
+// Replaces convolutions with a single window, the whole input, by products
+// (flatten_convolutions.cc). Returns true if there were any.
 bool flatten_convolutions(Core& core);
 
 }  // namespace rml

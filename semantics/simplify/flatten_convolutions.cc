@@ -1,4 +1,5 @@
-// Convolutions whose one window is the whole input are products of a matrix with a vector, or of two matrices:
+// A convolution with a single window, the whole input, is a product of a matrix and a vector, or
+// of two matrices:
 //
 //   conv %x %w, x: [1, c, n], w: [o, c, n]      reshape (matmul (reshape %w {[o, c n]}) (reshape %x {[c n]}))
 #include "semantics/core/attributes.h"

@@ -1,13 +1,13 @@
-// Folding: what one value is equal to, given its operands (part of simplify).
+// Folding: the equivalent of one value, given its operands (part of simplify).
 //
-// Only identities that hold bit for bit, and that need no less of their operands than
-// before: x * 1 for integers but not x + 0.0, which turns -0.0 into 0.0; and not
-// `c and false`, which is undetermined where c is.
+// Only identities that hold bit for bit, and that need the same operands as before: x * 1 for
+// integers, but not x + 0.0, which turns -0.0 into 0.0, and not `c and false`, which is
+// undetermined where c is.
 //
 //   when c (merge c y z)               y
 //   merge c (when c x) (when not c x)  x
 //   fby 3 3                            3
-//   h = merge c (when c p) (when not c (fby (when s p) h))     p, where p = fby q p is always the same
+//   h = merge c (when c p) (when not c (fby (when s p) h))     p, where p = fby q p never changes
 #include <algorithm>
 
 #include "semantics/core/joint.h"
@@ -23,7 +23,7 @@ const Tensor* constant(const Core& core, ValueId v) {
   const auto* c = std::get_if<core::Const>(&core[v].rhs);
   return c != nullptr ? &c->value : nullptr;
 }
-// A constant integer tensor all of whose elements are n.
+// True for a constant integer tensor whose elements all equal n.
 bool is_integer_all(const Core& core, ValueId v, std::int64_t n) {
   const Tensor* c = constant(core, v);
   if (c == nullptr || !is_integer(c->dtype())) return false;
@@ -45,7 +45,7 @@ Folded is_value(const Core& core, ValueId v) {
   return c != nullptr ? Folded{{}, *c} : Folded{v, {}};
 }
 
-// x op neutral = x, on integers and Booleans.
+// x for `x op neutral`, on integers and Booleans.
 ValueId neutral_operand(const Core& core, const core::Apply& apply) {
   if (apply.operands.size() != 2) return {};
   const ValueId a = apply.operands[0], b = apply.operands[1];
@@ -113,7 +113,7 @@ bool stands_still(const Core& core, ValueId v) {
   return f != nullptr && f->next == v;
 }
 
-// What is held was sampled, also at the beginning, from p.
+// True if the memory delays `held` and its initial value is sampled from p.
 bool holds(const Core& core, ValueId memory, ValueId held, ValueId p) {
   const auto* f = std::get_if<core::Fby>(&core[memory].rhs);
   const auto* begin = f == nullptr ? nullptr : std::get_if<core::When>(&core[f->init].rhs);
@@ -169,7 +169,7 @@ std::optional<Tensor> evaluate_constants(const Core& core, const Value& value, c
     operands.push_back(c != nullptr ? c : &unread);
     read += c != nullptr ? c->elements() : 0;
   }
-  // A list has exactly what stands in it: constants take as much room as their list.
+  // Elements of a list are constants, so the folded list takes no more space than the list.
   const bool is_list = row.lowering == Lowering::array;
   if (!is_list && !worth_folding(row.lowering, *count, read)) return std::nullopt;
   Tensor result(value.dtype, value.shape);

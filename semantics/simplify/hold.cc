@@ -1,8 +1,8 @@
-// One cell for a value that is both delayed on its own clock and held above it (part of
-// simplify).
+// One memory for a value that is both delayed on its own clock and held on the clock above (part
+// of simplify).
 //
-// A hold keeps the latest x of a sub-clock on the clock above; where x is there, what it kept
-// is what `fby` would have kept:
+// A hold keeps the latest x of a sub-clock on the clock above. Where x is present, the hold
+// contains exactly the value that `fby` would yield:
 //
 //   %5 = fby 0 %6                            (holds %4, which is on c)
 //   %6 = merge c %4 (%5 when not c)
@@ -15,7 +15,7 @@ namespace rml {
 
 namespace {
 
-// The branch of `next` that is news, if the other is the fby itself.
+// The branch of `next` with the new value, if the other branch is the fby itself.
 ValueId held_value(const Core& core, ValueId fby, const core::Merge& next) {
   const auto keeps = [&](ValueId branch) {
     const auto* w = std::get_if<core::When>(&core[branch].rhs);

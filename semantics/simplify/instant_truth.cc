@@ -1,4 +1,4 @@
-// Formulas of Booleans (see instant_truth.h): recursion of bounded depth, each value once per instant.
+// Builds the formulas by recursion of bounded depth, each value once per instant.
 #include "semantics/simplify/instant_truth.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace rml {
 
 namespace {
 
-constexpr int max_depth = 10'000;  // of definitions in one another; what lies deeper is a letter
-constexpr int max_shift = 2;       // instants to either side
+constexpr int max_depth = 10'000;  // nesting depth of definitions; deeper values are letters
+constexpr int max_shift = 2;       // instants before or after the current one
 
 template <class T>
 void append(std::string& text, const T& part) {
@@ -29,7 +29,7 @@ void append(std::string& text, const Attribute& a) {
   text += a.text + '\0';
 }
 
-// A level of recursion.
+// Counts one level of recursion.
 class Deeper {
  public:
   explicit Deeper(int& depth) : depth_(++depth) {}
@@ -124,7 +124,7 @@ InstantTruth::Formula InstantTruth::compare(ValueId v, const core::Apply& a, con
   return first ? formulas_.choice(starts(core_[v].clock, at), *first ? Formulas::yes : Formulas::no, then) : then;
 }
 
-// What a comparison with delays says where they begin, if they begin with constants.
+// The result of a comparison of delays at their first instant, if they begin with constants.
 std::optional<bool> InstantTruth::at_start(ValueId v, const core::Apply& a) const {
   const auto delay = [&](ValueId operand) {
     return core_[operand].clock == core_[v].clock ? std::get_if<core::Fby>(&core_[operand].rhs) : nullptr;
@@ -136,7 +136,7 @@ std::optional<bool> InstantTruth::at_start(ValueId v, const core::Apply& a) cons
   return settled_truth(core_, core_[v], begun);
 }
 
-// x > y is y < x; x >= y is not x < y, but for floats, of which neither may hold.
+// x > y is y < x; x >= y is not x < y, except for floats, where both may be false.
 InstantTruth::Formula InstantTruth::ordered(ValueId v, const core::Apply& a, const When& at) {
   ValueId left = a.operands[0], right = a.operands[1];
   if (!core_[v].shape.empty() || !core_[left].shape.empty() || !core_[right].shape.empty())
@@ -154,7 +154,7 @@ InstantTruth::Formula InstantTruth::ordered(ValueId v, const core::Apply& a, con
   return total ? !letter_of("<", right, left) : letter_of("=<", left, right);
 }
 
-// An integer is equal to one constant at most.
+// An integer equals at most one constant.
 InstantTruth::Formula InstantTruth::equals(ValueId a, ValueId b, const When& at) {
   if (core_.is_const(a) || (!core_.is_const(b) && number(b) < number(a))) std::swap(a, b);
   const std::string of = "=" + std::to_string(number(a)) + " ", name = of + std::to_string(number(b));
@@ -208,9 +208,9 @@ InstantTruth::Formula InstantTruth::ticks(ClockId clock) {
   return found;
 }
 
-// A clock that ticks at the first instant of the one it is sampled from begins there.
+// A clock that is present at the first instant of its parent clock starts there.
 InstantTruth::Formula InstantTruth::starts(ClockId clock, const When& at) {
-  if (at.shift > 0) return Formulas::no;  // an instant of this clock came before
+  if (at.shift > 0) return Formulas::no;  // an earlier instant of this clock exists
   if (clock == never_clock) return Formulas::no;
   const auto start = [&](ClockId c) { return letter("start" + std::to_string(number(c)), at); };
   Formula found = start(base_clock);
@@ -244,7 +244,7 @@ std::uint32_t InstantTruth::number(ValueId v) {
   if (const auto known = numbers_.find(v.index); known != numbers_.end()) return known->second;
   std::string own = "own";
   append(own, v.index);
-  numbers_[v.index] = intern(own);  // where it depends on itself
+  numbers_[v.index] = intern(own);  // used if it depends on itself
   const Deeper level(depth_);
   if (depth_ > max_depth) return numbers_[v.index];
   if (const auto* w = std::get_if<core::When>(&core_[v].rhs)) return numbers_[v.index] = number(w->operand);
@@ -253,7 +253,7 @@ std::uint32_t InstantTruth::number(ValueId v) {
   return numbers_[v.index];
 }
 
-// A key of what computes it; empty: like no other.
+// A key for the computation of v; empty if no other computation may be equal to it.
 std::string InstantTruth::written(ValueId v) {
   const Value& value = core_[v];
   if (const auto* c = std::get_if<core::Const>(&value.rhs))

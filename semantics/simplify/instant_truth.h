@@ -1,10 +1,11 @@
-// What the Booleans of a core are at one instant, as formulas of free letters.
+// The Booleans of a core at one instant, as formulas over free letters.
 //
-// `not`, `and`, `or`, equality of Booleans, choices, samplings and delays are followed, also to the
-// instants beside; so are presence and the first instants of clocks. All else (inputs, comparisons, what
-// lies far away in time) is a letter, the same for equal computations; an integer equals one constant
-// only; what never changes is known, and what numbers are where they begin. Where operators are strict is not told
-// here: `c and false` is false, whatever c is.
+// The formulas follow `not`, `and`, `or`, equality of Booleans, choices, samplings and delays,
+// also to neighbouring instants, and the presence and first instants of clocks. Everything else
+// (inputs, comparisons, values at distant instants) is a letter; equal computations have the same
+// letter. The formulas know that an integer equals one constant only, that some values never
+// change, and how numbers compare at the first instant. They ignore that operators are strict: `c
+// and false` is false for any c.
 //
 //   e = true fby c; f = false fby c      e: start or c'     f: not start and c'     c': c one instant before
 #pragma once
@@ -24,22 +25,23 @@ class InstantTruth {
 
   explicit InstantTruth(const Core&);
 
-  // A scalar Boolean, where it is present.
+  // The value of a scalar Boolean where it is present.
   Formula holds(ValueId v) { return holds(v, {}); }
-  // Whether the clock has this instant, and whether it is its first one.
+  // ticks: true if the clock is present at this instant. starts: true if it is the clock's first
+  // instant.
   Formula ticks(ClockId);
   Formula starts(ClockId clock) { return starts(clock, {}); }
   Formulas& formulas() { return formulas_; }
 
  private:
-  // An instant: so many instants of the clock after this one.
+  // An instant: `shift` instants of the clock after the current one.
   struct When {
     ClockId clock{};
     int shift = 0;
   };
   struct Known {
     Formula formula;
-    bool complete = false;  // else it depends on itself
+    bool complete = false;  // false: it depends on itself
     bool variable = false;
   };
   using Key = std::pair<std::uint64_t, std::uint64_t>;
@@ -63,7 +65,7 @@ class InstantTruth {
   Formula post(ValueId v, const core::Post&, const When& at);
   Formula starts(ClockId, const When& at);
   Formula letter(const std::string& name, const When& at);
-  // Equal numbers: equal values wherever both are present.
+  // Numbers of computations: values with equal numbers are equal wherever both are present.
   std::uint32_t number(ValueId);
   std::uint32_t number(ClockId);
   std::string written(ValueId);
@@ -75,7 +77,8 @@ class InstantTruth {
   std::unordered_map<Key, Known, Hash> known_;
   std::unordered_map<std::uint32_t, Formula> ticks_;
   std::unordered_map<std::string, Formula> letters_;
-  std::unordered_map<std::string, Formula> other_;  // that an integer is none of the constants met
+  // True if an integer equals none of the constants met.
+  std::unordered_map<std::string, Formula> other_;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers_, clock_numbers_;
   std::unordered_map<std::string, std::uint32_t> interned_;
   int depth_ = 0;

@@ -1,4 +1,4 @@
-// See join_updates.h.
+// Collects the groups by key, checks each, and replaces its members by a chain of additions.
 #include "semantics/simplify/join_updates.h"
 
 #include <map>
@@ -27,7 +27,7 @@ std::vector<Group> groups_of(const Core& core) {
   return groups;
 }
 
-// The parameter whose update needs the member within its cycle.
+// The parameter whose update needs the member in the same cycle.
 std::string parameter_of(const Core& core, ValueId member) {
   for (const Parameter& p : core.parameters) {
     const auto* memory = std::get_if<core::Fby>(&core[p.value].rhs);
@@ -45,7 +45,7 @@ std::string parameter_of(const Core& core, ValueId member) {
   return "one that is not a parameter";
 }
 
-// Whether the members can be added; reports why not.
+// True if the members can be added; otherwise reports the reason.
 bool fits(const Core& core, const Group& group, Diagnostics& diagnostics) {
   const Value& first = core[group[0]];
   for (const ValueId v : group) {
@@ -71,7 +71,7 @@ bool fits(const Core& core, const Group& group, Diagnostics& diagnostics) {
   return true;
 }
 
-// The sum of what the members are applied to.
+// The sum of the operands of the members.
 ValueId sum_of(Core& core, const Group& group) {
   const auto operand = [&](ValueId member) { return std::get<core::Apply>(core[member].rhs).operands[0]; };
   ValueId sum = operand(group[0]);

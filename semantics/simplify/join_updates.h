@@ -1,11 +1,13 @@
-// What the updates of parameters have in common: `sum_over_parameters(x)` of an optimiser.
+// Sums that the updates of several parameters share: `sum_over_parameters(x)` of an optimiser.
 //
-// Problem: each parameter has an instance of the optimiser of its own, but the norm of a gradient, and the products by
-// which Barzilai and Borwein find their step, are of all parameters together. Method: an application has the number of
-// its group in its key (Expressions::apply): the same place of the optimiser, within the same `diff`. The members that
-// are left, which are those of parameters that move, become one sum. Outside of a `diff` a group has one member.
+// Problem: each parameter has its own instance of the optimiser, but the norm of a gradient, or
+// the products from which Barzilai and Borwein derive their step, range over all parameters.
+// Method: the key of an application contains the number of its group (Expressions::apply): the
+// same place in the optimiser, within the same `diff`. The remaining members of a group, those of
+// parameters that change, become one sum. Outside a `diff`, a group has one member.
 //
-// Before: a simplified core, so that equal activities are one clock. After: no such operator is left.
+// Before: a simplified core, so that equal activities are one clock. After: this operator no
+// longer occurs.
 #pragma once
 
 #include "frontend/diagnostic.h"
@@ -13,8 +15,8 @@
 
 namespace rml {
 
-// Returns whether there was anything. Reports E0604 where members of one group are there at different cycles, or of
-// different types.
+// Returns true if there were any. Reports E0604 if members of one group are on different clocks
+// or have different types.
 bool join_updates(Core&, Diagnostics&);
 
 }  // namespace rml

@@ -1,5 +1,6 @@
-// Iterations without values without a use: results that are not read, states that only serve such results, operands
-// that no result depends on. One sequence stays, whether it is read or not.
+// Removes unused values from iterations: results that are not read, states that only such results
+// use, operands that no result depends on. One sequence always remains, since it gives the number
+// of rounds.
 #include <algorithm>
 
 #include "semantics/core/queries.h"
@@ -17,7 +18,7 @@ struct Kept {
   }
 };
 
-// The inputs on which the kept outputs hang.
+// The inputs that the kept outputs depend on.
 std::vector<bool> read_inputs(const Core& body, const std::vector<bool>& outputs) {
   std::vector<ValueId> roots;
   for (std::size_t k = 0; k < outputs.size(); ++k)
@@ -28,7 +29,7 @@ std::vector<bool> read_inputs(const Core& body, const std::vector<bool>& outputs
   return inputs;
 }
 
-// A state's next value is needed where the state is read, by itself or others.
+// The next value of a state is needed if the state is read.
 Kept find_kept(const Iteration& it, const std::vector<bool>& read) {
   Kept kept{{}, read};
   for (bool changed = true; changed;) {

@@ -1,13 +1,13 @@
-// Right-hand sides that say the same with less (part of simplify), bit for bit.
+// Simpler right-hand sides with bit-identical results (part of simplify).
 //
 //   merge c F T                                  logical_not c
 //   transpose %1 {axes=[1, 0]}, one row          reshape %1
 //   reshape (reshape %1)                         reshape %1
 //   transpose (transpose %1)                     transpose %1, or %1
-//   add %1 (reshape %2 {shape=[1, n]})           add %1 %2      (broadcasting puts the axis there)
+//   add %1 (reshape %2 {shape=[1, n]})           add %1 %2      (broadcasting adds the axis)
 //   matmul %1 %2, a column by a row              mul %1 %2      (the gradient of a product with a vector)
-//   add (place %1 at 0) (place %2 at 1)          array %1 %2    (the gradient of what is taken apart; likewise
-//   add (place_slice %1) (place_slice %2)        concat %1 %2    the slices; but for the sign of zeros)
+//   add (place %1 at 0) (place %2 at 1)          array %1 %2    (the gradient of unpacking an array)
+//   add (place_slice %1) (place_slice %2)        concat %1 %2   (of slicing; the sign of zeros may differ)
 #include <algorithm>
 
 #include "semantics/core/attributes.h"
@@ -18,7 +18,7 @@ namespace rml {
 
 namespace {
 
-// Extents other than 1, in order: what a transposition of them would change.
+// The extents other than 1, in order: only these matter for a transposition.
 Shape without_ones(const Shape& shape) {
   Shape kept;
   for (const std::int64_t extent : shape)
@@ -26,7 +26,7 @@ Shape without_ones(const Shape& shape) {
   return kept;
 }
 
-// A tensor that is zero but for `part`, which begins at `begin` along `axis`.
+// A tensor that is zero except for `part`, which begins at `begin` along `axis`.
 struct Piece {
   std::size_t axis = 0;
   std::int64_t begin = 0, extent = 0;
@@ -54,8 +54,8 @@ std::optional<Piece> piece(const Core& core, ValueId v) {
   return found;
 }
 
-// The pieces of a sum, if it is one of nothing else and of few: every sum of a long chain is looked at, and one may be
-// a sum of itself where its clock never ticks.
+// The pieces of a sum, if it consists of few pieces and nothing else. The limit bounds the work
+// on long chains of sums, and ends the recursion for a sum of itself on a clock that never ticks.
 bool find_pieces(const Core& core, ValueId v, std::size_t& additions, std::vector<Piece>& pieces) {
   if (const auto* a = apply_of(core, v, Lowering::elementwise);
       a != nullptr && operators()[a->op].scalar == ScalarOp::add && core[a->operands[0]].shape == core[v].shape &&
@@ -69,7 +69,7 @@ bool find_pieces(const Core& core, ValueId v, std::size_t& additions, std::vecto
   return one.has_value();
 }
 
-// A sum of pieces that together fill the whole.
+// The concatenation of the pieces of a sum, if together they fill the whole tensor.
 std::optional<core::Rhs> assembled(const Core& core, ValueId v) {
   std::size_t additions = 64;
   std::vector<Piece> pieces;
@@ -95,7 +95,7 @@ std::optional<core::Rhs> assembled(const Core& core, ValueId v) {
 
 }  // namespace
 
-// Operands without axes of extent 1 in front, where others have them.
+// The operator on operands without leading axes of extent 1, if other operands have these axes.
 std::optional<core::Rhs> without_added_axes(const Core& core, ValueId v, const core::Apply& a) {
   core::Apply without = a;
   Shape shape;
@@ -142,7 +142,7 @@ std::optional<core::Rhs> simpler(const Core& core, ValueId v) {
     return core::Apply{operators().require("logical_not"), {merge->condition}, {}, 0};
   }
   if (const auto* a = apply_of(core, v, Lowering::transpose)) {
-    // At most one extent that is not 1: there is nothing to exchange.
+    // At most one extent is not 1, so the order of elements does not change.
     if (without_ones(value.shape).size() <= 1) return reshaped(a->operands[0], value.shape);
     if (const auto twice = transposed_twice(core, v); twice && !std::ranges::is_sorted(twice->axes)) {
       core::Apply once = *a;

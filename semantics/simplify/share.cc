@@ -1,24 +1,26 @@
-// Folding and sharing, one walk over all values (part of simplify).
+// Folding and sharing, in one walk over all values (part of simplify).
 //
-// Values are met operands first; each is rewritten to canonical operands and a canonical
-// clock, folded, and looked up among those met before by the bytes of its right-hand side.
-// What closes a cycle through fby is rewritten at the end; folding it takes another walk.
+// The walk visits operands first. It rewrites each value to canonical operands and a canonical
+// clock, folds it, and looks it up among the earlier values by the bytes of its right-hand side.
+// Operands of fby that close a cycle are rewritten at the end; folding them takes another walk.
 //
 //   %3 = add %1 %2    %4 = add %1 %2    %5 = mul %3 %4      %5 = mul %3 %3
 //
-// Reductions are the same up to the axes that they keep:
+// Reductions that differ only in the axes they keep are shared:
 //
 //   %3 = mean %1 {axis=[0]}    %4 = mean %1 {axis=[0], keepdims=[1]}      %4 = reshape %3
 //
-// What derivatives sum over broadcast axes is summed before it is multiplied, by what is the same along them:
+// Derivatives sum products over broadcast axes. A factor that is constant along them is
+// multiplied after the sum:
 //
 //   %3 = mul %1 %2    %4 = sum_to %3                   %5 = sum_to %1    %4 = mul %5 %2
 //
-// And what they transpose after a product of a transposed matrix is the product the other way round:
+// Derivatives transpose the product of a transposed matrix. This is the product of the exchanged
+// operands:
 //
 //   %3 = transpose %1    %4 = matmul %3 %2    %5 = transpose %4      %6 = transpose %2    %5 = matmul %6 %1
 //
-// What moves few rows of a table, or one, is added to them alone:
+// An update that changes only a few rows of a table is added to these rows only:
 //
 //   %3 = sum_take %1 %2    %4 = mul 0.1 %3    %6 = add %5 %4      %4 = mul 0.1 %1    %6 = add_at %5 %4 %2
 #include <algorithm>
@@ -52,7 +54,7 @@ class Sharing {
   }
 
   bool run() {
-    // After renumbering operands come first, so the order of the table is the walk.
+    // Renumbering has put operands first, so the walk follows the table.
     const std::size_t count = core_.values.size();
     effects_.resize(count, false);
     mentions_.assign(count, 0);
@@ -65,8 +67,8 @@ class Sharing {
   }
 
  private:
-  // On a cycle a value may be found to be one that is met later, which is then found to be a third. Each is found to be
-  // one that nothing was found of until then, so this ends.
+  // On a cycle, a value may equal a later one, which is later found to equal a third. Each step
+  // leads to a value that had no canonical value before, so the loop terminates.
   ValueId canonical(ValueId v) const {
     while (v.index < canon_.size() && canon_[v.index].valid() && canon_[v.index] != v) v = canon_[v.index];
     return v;
@@ -90,8 +92,8 @@ class Sharing {
     return result;
   }
 
-  // The canonical condition without negations. The place of the condition in the order falls with each that is taken
-  // away; where it would not, negations lie on a cycle, which is left as it is.
+  // The canonical condition without negations. Each removed negation leads to a smaller index. If
+  // it would not, the negations form a cycle, which is left unchanged.
   void normalize(ValueId& condition, bool& positive) {
     condition = canonical(condition);
     for (;;) {
@@ -180,14 +182,14 @@ class Sharing {
     }
   }
 
-  // A sum_take, or a row in a large table.
+  // True for a sum_take, or for one row in a large table.
   bool adds_rows(const core::Apply& a) const {
     constexpr std::int64_t large = 4096;
     return a.op == sum_take_ ||
            (a.op == place_ && a.operands.size() == 2 && *element_count(a.attributes[0].integers) > large);
   }
 
-  // What else v is where one of its operands is that, for v alone.
+  // Rewrites v if one of its operands is a sum of rows that only v uses.
   void add_rows(ValueId v) {
     const auto* a = apply_of(core_, v, Lowering::elementwise);
     if (a == nullptr || !is_float(core_[v].dtype)) return;
@@ -199,21 +201,22 @@ class Sharing {
       if (!made) made = added_rows(v, whole, k);
       if (!made) continue;
       core_[v].rhs = std::move(*made);
-      effects_[v.index] = effects_[v.index] || effects_[o.index];  // of an index that is not there
+      // A failure because of an index out of range.
+      effects_[v.index] = effects_[v.index] || effects_[o.index];
       effects_[o.index] = false;
       changed_ = true;
       return;
     }
   }
 
-  // Whether o is a sum of rows of v's shape and clock, and v all that has it.
+  // True if o is a sum of rows with v's shape and clock, and v is its only user.
   bool is_rows_of(ValueId o, ValueId v) const {
     const auto* rows = apply_of(core_, o);
     return rows != nullptr && adds_rows(*rows) && core_[o].shape == core_[v].shape &&
            core_[o].clock == core_[v].clock && o.index < mentions_.size() && mentions_[o.index] == 1;
   }
 
-  // Rows times a scalar, or negated, are the sum of such rows.
+  // Scaled or negated rows: scales the rows instead of the table.
   std::optional<core::Apply> scaled_rows(ValueId v, const core::Apply& whole, std::size_t k) {
     const ScalarOp op = operators()[whole.op].scalar;
     const bool is_scaled = op == ScalarOp::mul && core_[whole.operands[1 - k]].shape.empty();
@@ -224,7 +227,7 @@ class Sharing {
     return rows;
   }
 
-  // Something plus or minus rows gets them where it is.
+  // Adds rows to another operand in place, or subtracts them.
   std::optional<core::Apply> added_rows(ValueId v, const core::Apply& whole, std::size_t k) {
     const ScalarOp op = operators()[whole.op].scalar;
     if (op != ScalarOp::add && !(op == ScalarOp::sub && k == 1)) return std::nullopt;
@@ -235,12 +238,12 @@ class Sharing {
     if (op == ScalarOp::sub) updates = append_like(updates, v, core::Apply{negate_, {updates}, {}, 0});
     const Attribute zero{.given = true, .scalar = true, .integers = {0}};
     const Attribute one{.given = true, .scalar = true, .integers = {1}};
-    std::vector<Attribute> places = {zero, zero};  // axis, from_end
+    std::vector<Attribute> places = {zero, zero};  // the attributes axis and from_end
     if (rows.op == sum_take_) places = {rows.attributes[1], one};
     return core::Apply{add_at_, {other, updates, rows.operands[1]}, std::move(places), 0};
   }
 
-  // A new value of the shape of x, where and when v is.
+  // A new value with the shape of x, and with the clock and place of v.
   ValueId append_like(ValueId x, ValueId v, core::Apply rhs) {
     Value made = core_[v];
     made.rhs = std::move(rhs);
@@ -250,7 +253,7 @@ class Sharing {
     return ValueId{core_.values.size() - 1};
   }
 
-  // What v is with its last two axes exchanged and nothing else, if it is made so.
+  // The operand of v if v exchanges only its last two axes, else invalid.
   ValueId exchanged(ValueId v) const {
     const auto* a = apply_of(core_, v, Lowering::transpose);
     if (a == nullptr || core_[v].shape.size() < 2) return {};
@@ -272,7 +275,7 @@ class Sharing {
     const auto turned = [&](ValueId operand, ValueId already) {
       if (already.valid()) return already;
       Value t = core_[operand];
-      t.clock = core_[v].clock;  // that of a constant is the base clock
+      t.clock = core_[v].clock;  // a constant operand is on the base clock
       core::Apply transpose = std::get<core::Apply>(core_[v].rhs);
       transpose.operands = {operand};
       transpose.attributes[0].given = true;
@@ -313,7 +316,7 @@ class Sharing {
     return reshaped(canonical(known->second), core_[v].shape);
   }
 
-  // The constant on a clock (base: for operands). `like` gives the span of a new one.
+  // The constant on a clock (for operands: base). `like` gives the span of a new one.
   ValueId constant(const Tensor& tensor, ClockId ck, ValueId like) {
     const std::string key = constant_key(tensor) + "@" + std::to_string(ck.index);
     if (const auto met = constants_.find(key);
@@ -333,7 +336,7 @@ class Sharing {
     const auto [known, is_new] = shared_.try_emplace(std::hash<std::string>{}(key_), v);
     if (is_new) return;
     write_key(core_[known->second], known_key_);
-    if (known_key_ != key_) return;  // by chance of one hash
+    if (known_key_ != key_) return;  // a collision of hashes
     changed_ = true;
     canon_[v.index] = known->second;
     if (effects_[v.index]) effects_[known->second.index] = true;
@@ -342,7 +345,8 @@ class Sharing {
     if (kept.name.empty()) kept.name = core_[v].name;
   }
 
-  // Seven bits a byte, the last without the eighth: most numbers take one, and no number begins as another ends.
+  // Seven bits per byte, with the eighth bit set on all bytes except the last: most numbers take
+  // one byte, and the encoding is free of prefixes.
   static void append(std::string& key, std::uint64_t n) {
     for (; n > 127; n >>= 7) key += static_cast<char>(n | 128);
     key += static_cast<char>(n);
@@ -360,7 +364,8 @@ class Sharing {
     key += a.text;
   }
 
-  // Everything two equal values agree in; empty: identity matters. Once a value has been met, it keeps its key.
+  // The data in which two equal values agree; empty if identity matters. A visited value keeps
+  // its key.
   void write_key(const Value& value, std::string& key) const {
     key.clear();
     append(key, value.rhs.index());
@@ -408,7 +413,7 @@ class Sharing {
     }
   }
 
-  // What was met before its operands, and what lies outside the equations.
+  // Rewrites operands that were visited after their users, and the ports.
   void finish(std::size_t count) {
     for (std::size_t v = 0; v < count; ++v) rewrite(core_.values[v].rhs);
     const auto port = [&](ValueId& v) {
@@ -429,7 +434,8 @@ class Sharing {
     effects_.resize(core_.values.size(), false);
   }
 
-  // Clocks that were met before their conditions; what samples by these is rewritten already.
+  // Renumbers clocks that were visited before their conditions. Samplings by these are already
+  // rewritten.
   void finish_clocks() {
     const std::vector<Clock> met = core_.clocks;
     std::vector<Clock> finished = met;
@@ -453,12 +459,12 @@ class Sharing {
   const std::vector<Clock> old_clocks_;
   const OperatorId logical_not_, sum_take_, place_, add_at_, negate_;
   std::optional<ClockTable> table_;
-  std::vector<ValueId> canon_;                       // by value, as far as the walk got
+  std::vector<ValueId> canon_;                       // by value, as far as the walk has come
   std::vector<ClockId> clock_canon_;                 // by old clock
-  std::vector<std::uint32_t> mentions_;              // by value, before the walk
+  std::vector<std::uint32_t> mentions_;              // by value: number of uses before the walk
   std::unordered_map<std::size_t, ValueId> shared_;  // by the hash of the key
   std::unordered_map<std::string, ValueId> constants_, reductions_;
-  std::string key_, known_key_;  // of the value met last, and of what may be the same
+  std::string key_, known_key_;  // of the value visited last, and of the candidate to share
   bool changed_ = false;
 };
 

@@ -1,9 +1,9 @@
-// Simplification of core: fewer values, and work only where it is needed.
+// Simplification of a core: fewer values, and computation only where it is needed.
 //
-// Sinking runs before sharing: `if c then a / n else 0` must not divide unless c holds, and
-// a division shared between two such branches could no longer follow either. Values that
-// can fail are therefore shared only once nothing sinks any more. An operator that can
-// fail and was needed to begin with stays, whatever becomes of its result.
+// Sinking precedes sharing: `if c then a / n else 0` must divide only if c holds, and a division
+// shared by two such branches could sink into neither. So values that can fail are shared only
+// when nothing sinks any more. An operator that can fail and was needed at first remains, even if
+// its result becomes unused.
 //
 //   %3 = div %1 %2          %5 = when %0 %1    %6 = when %0 %2
 //   %4 = when %0 %3         %4 = div %5 %6     (on c)
@@ -19,7 +19,8 @@ namespace rml {
 
 namespace {
 
-// A round may make way for the next; what remains after the last is merely not simplified.
+// One round may enable another. The result of the last round is correct, though perhaps not
+// simplest.
 constexpr int max_rounds = 16;
 
 std::vector<ValueId> root_values(const Core& core, bool keep_watches) {
@@ -39,7 +40,7 @@ std::vector<bool> initial_effects(const Core& core, const std::vector<ValueId>& 
   return effects;
 }
 
-// Constant indices that are in range.
+// True if all indices are constants in range.
 bool never_fails(const Core& core, const core::Apply& a) {
   const Lowering lowering = operators()[a.op].lowering;
   if (lowering != Lowering::place) return false;
@@ -59,11 +60,12 @@ class Simplification {
   void run() {
     remove_dead();
     for (const bool share_effects : {false, true}) {
-      if (share_effects && std::ranges::find(effects_, true) == effects_.end()) break;  // nothing is left to share
+      // Nothing is left to share.
+      if (share_effects && std::ranges::find(effects_, true) == effects_.end()) break;
       for (int round = 0; round < max_rounds; ++round) {
         const bool sunk = sink(core_, effects_, root_values(core_, options_.keep_watches));
         if (sunk) remove_dead();
-        // Clocks on what is found to be constant are put right by folding.
+        // The following folding updates clocks whose condition became a constant.
         bool found = find_truths(core_);
         found = stop_rings(core_) || found;
         const bool shared = fold_clocks_too(share_effects);
@@ -78,9 +80,10 @@ class Simplification {
   }
 
  private:
-  // Conditions that lie on a cycle become constants after what they sample was met: that takes another walk. No walk
-  // makes a Boolean scalar that is not a constant, so their number falls from each such walk to the next; where it
-  // does not, nothing became constant, and the walks end.
+  // A condition on a cycle may become a constant after the walk has visited the values that it
+  // samples; that takes another walk. No walk creates a Boolean scalar that is not constant, so
+  // each such walk reduces their number. If the number is the same, nothing became constant and
+  // the loop ends.
   bool fold_clocks_too(bool share_effects) {
     bool changed = false;
     bool again = true;
@@ -96,7 +99,7 @@ class Simplification {
     return changed;
   }
 
-  // Booleans that a clock may depend on.
+  // The number of Boolean scalars that may be conditions of clocks.
   std::size_t open_conditions() const {
     return static_cast<std::size_t>(std::ranges::count_if(core_.values, [](const Value& v) {
       return v.dtype == DType::boolean && v.shape.empty() && !std::holds_alternative<core::Const>(v.rhs);
@@ -127,14 +130,14 @@ class Simplification {
 
 }  // namespace
 
-// A guard belongs to one use of a post, so users of one post get one each.
+// Guards are facts about one use of a post, so each user of a post gets its own.
 void split_posts(Core& core) {
   std::vector<bool> taken = conditions(core);
   for (const ValueId root : root_values(core, true)) taken[root.index] = true;
   const std::size_t count = core.values.size();
   for (std::size_t v = 0; v < count; ++v) {
-    core::Rhs rhs = std::move(core.values[v].rhs);  // a post, which may be its own operand, is left as it is
-    // A condition stays what it is: clocks name it.
+    core::Rhs rhs = std::move(core.values[v].rhs);  // a post may be its own operand: skips it
+    // Leaves conditions unchanged, because clocks refer to them.
     const ValueId* condition = nullptr;
     if (const auto* when = std::get_if<core::When>(&rhs)) condition = &when->condition;
     if (const auto* merge = std::get_if<core::Merge>(&rhs)) condition = &merge->condition;

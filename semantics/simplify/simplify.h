@@ -1,7 +1,8 @@
-// Normalisation: from core to an equal core with less to do.
+// Normalisation: turns a core into an equal core with less work.
 //
-// Constants are folded, common subexpressions shared, dead equations removed, and pure pointwise work moves below the
-// samplings that are all that use it. The invariants of core.h are kept (verify).
+// Constants are folded, common subexpressions shared and dead equations removed. Pure pointwise
+// values move below the samplings if these are their only uses. The invariants of core.h are kept
+// (verify).
 #pragma once
 
 #include "semantics/core/core.h"
@@ -9,14 +10,14 @@
 namespace rml {
 
 struct SimplifyOptions {
-  bool keep_watches = false;  // keep what only `watches` need alive (rmlc trace)
+  bool keep_watches = false;  // keep values that only `watches` need (rmlc trace)
 };
 Core simplify(Core, const SimplifyOptions&);
-// Without the equations that neither results nor inputs need, also in the bodies of iterations; the others stay as they
-// are. Whether simplification kept the meaning of a core is judged against this one.
+// Removes the equations that neither results nor inputs need, also in the bodies of iterations,
+// and changes nothing else. Tests compare the simplified core with this one.
 Core drop_unneeded(Core);
-// Takes from iterations values without a use (prune_iterations.cc); simplify makes use of it. Whether there was
-// anything.
+// Removes unused values from iterations (prune_iterations.cc), so that simplify can remove their
+// operands. Returns true if there were any.
 bool prune_iterations(Core&);
 
 }  // namespace rml

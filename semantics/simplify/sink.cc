@@ -1,15 +1,15 @@
-// Sinking: work moves below the samplings that are all that uses it (part of simplify).
+// Sinking: moves a value below the samplings if these are its only uses (part of simplify).
 //
-// A pure pointwise value is computed on the deepest clock that all its uses are on: a branch
-// costs, and can fail, only where it is taken; the init of a fby is computed at the start only.
-// A merge of sampled values sinks likewise where a failure hides below it:
+// A pure pointwise value is computed on the deepest clock that all its uses share: the work of a
+// branch, and its possible failure, occur only if the branch is taken; the init of a fby is
+// computed only at the start. A merge of sampled values sinks likewise if a failure is below it:
 //
 //   when c (merge d (when d y) z)    merge d' (when d' (when c y)) z,  d' = when c d
 //
-// This changes the clocks of its branches, so the sweep, users before operands, does not speak
-// of clocks but of places: paths of literals over values as they are before they are sampled. A
-// `when` is no place of its own, only a step in a path; the steps between a value's place and
-// one where it is used are written down at the end, each once.
+// This changes the clocks of its branches. So the sweep, users before operands, works with places
+// instead of clocks: a place is a path of literals over unsampled values. A `when` has no place
+// of its own; it is one step of a path. The steps between a value's place and the places of its
+// uses are written at the end, each once.
 #include <algorithm>
 #include <cassert>
 
@@ -27,7 +27,7 @@ struct Place {
   ValueId condition;
   bool positive = true;
   std::uint32_t depth = 0;
-  ClockId clock;      // once it is made, and with it
+  ClockId clock;      // set by made(), with `sampled`
   ValueId sampled{};  // the condition on the parent's clock
 };
 
@@ -66,7 +66,7 @@ class Sinking {
  private:
   // ---- before: samplings, failures, places of clocks ----
 
-  // What a value samples, through all samplings; itself where it is none.
+  // Finds the value that each value samples, through all samplings; itself for other values.
   void find_sources() {
     for (std::size_t v = 0; v < count_; ++v) {
       const auto* when = std::get_if<core::When>(&core_.values[v].rhs);
@@ -77,7 +77,7 @@ class Sinking {
   }
   bool is_step(ValueId v) const { return source_[v.index] != v; }
 
-  // Which values hang, within the cycle, on one that can fail.
+  // Finds the values that depend, within the cycle, on a value that can fail.
   void find_failures() {
     effects_.resize(count_, false);
     fails_ = effects_;
@@ -117,7 +117,7 @@ class Sinking {
   PlaceId place_of(ClockId clock) {
     return walk(clock, [&](PlaceId parent, ValueId c, bool positive) { return below(parent, c, positive); });
   }
-  // Invalid if nothing was asked to be there.
+  // Invalid if no use required a value there.
   PlaceId known_place(ClockId clock) {
     return walk(clock, [&](PlaceId parent, ValueId c, bool positive) {
       const auto known = below_.find(literal(parent, c, positive));
@@ -125,15 +125,15 @@ class Sinking {
     });
   }
 
-  // v stays where it is: other than a pointwise user asks for it, or one that comes before it, as
-  // in an instantaneous cycle. A sampling needs its source there.
+  // Keeps v where it is: it has a user that is not pointwise, or that precedes it, as in an
+  // instantaneous cycle. A sampling requires its source at its place.
   void pin(ValueId v) {
     if (core_.is_const(v)) return;
     if (!is_step(v)) pinned_[v.index] = true;
     require(v, place_of(core_[v].clock));
   }
 
-  // An output or an assertion is present at the cycles of its clock, also where it is a constant.
+  // An output or assert is present at the instants of its clock, even if it is a constant.
   void pin_root(ValueId v) {
     if (core_.is_const(v))
       place_[v.index] = place_of(core_[v].clock);
@@ -175,7 +175,7 @@ class Sinking {
     place = place.valid() ? common(place, at) : at;
   }
 
-  // Decides where v is computed and asks its operands to be there; true if that is elsewhere.
+  // Decides the place of v and requires its operands there. True if the place changes.
   bool settle(ValueId v) {
     if (core_.is_const(v) || is_step(v)) return false;
     const PlaceId own = place_of(core_[v].clock);
@@ -212,7 +212,7 @@ class Sinking {
 
   static std::uint64_t key(ValueId v, PlaceId p) { return std::uint64_t{v.index} << 32 | p.index; }
 
-  // Where each value was, if anything is there still; the samplings there are, to be used again.
+  // Finds the former place of each value, and the existing samplings, for reuse.
   void find_steps() {
     for (std::size_t i = 0; i < count_; ++i) {
       const PlaceId place = known_place(core_.values[i].clock);
@@ -221,8 +221,8 @@ class Sinking {
     }
   }
 
-  // Makes the clocks down to a place, the upper first. `at` then finds the clocks of the places where a condition is
-  // sampled made, and this calls itself no further, also where conditions lie on a cycle.
+  // Makes the clocks down to a place, outer ones first. So `at` finds the clocks it needs already
+  // made, and the mutual recursion ends even if conditions form a cycle.
   const Place& made(PlaceId place) {
     std::vector<PlaceId> chain;
     for (PlaceId p = place; !places_[p.index].clock.valid(); p = places_[p.index].parent) chain.push_back(p);
@@ -278,7 +278,7 @@ class Sinking {
     if (core_.is_const(v)) return rewrite_constant(v);
     if (is_step(v)) return;
     const PlaceId place = place_[v.index];
-    core::Rhs rhs = std::move(core_[v].rhs);  // its operands are asked for, not itself
+    core::Rhs rhs = std::move(core_[v].rhs);  // only its operands are read below
     if (auto* apply = std::get_if<core::Apply>(&rhs)) {
       for (ValueId& operand : apply->operands) operand = at(operand, place);
     } else if (auto* merge = std::get_if<core::Merge>(&rhs); merge && !core_.is_const(merge->condition)) {
@@ -290,13 +290,13 @@ class Sinking {
     }
     core_[v].rhs = std::move(rhs);
     core_[v].clock = made(place).clock;
-    // A name given to a sampling passes to what is now computed there.
+    // The name of a sampling passes to the value that is now computed there.
     const auto named = place == was_[v.index] ? steps_.end() : steps_.find(key(v, place));
     if (named != steps_.end() && !core_[named->second].name.empty()) core_[v].name = core_[named->second].name;
   }
 
-  // A root keeps its clock, made of conditions where they are now. An operand fits any clock and takes the base clock,
-  // since nothing keeps the condition of its own.
+  // A root keeps its clock, now made of the moved conditions. An operand fits any clock and gets
+  // the base clock, since nothing keeps the conditions of its former clock alive.
   void rewrite_constant(ValueId v) {
     if (place_[v.index].valid())
       core_[v].clock = made(place_[v.index]).clock;
@@ -304,7 +304,8 @@ class Sinking {
       core_[v].clock = base_clock;
   }
 
-  // A value asked for where it is: one that moved, or a sampling of it.
+  // Updates a use that requires v at its former place: the value if it is there, or a sampling of
+  // it.
   void follow(ValueId& v) {
     if (core_.is_const(v)) return;
     const ValueId source = source_[v.index];
@@ -318,7 +319,7 @@ class Sinking {
   const std::size_t count_;
   std::vector<ValueId> source_;
   std::vector<bool> pinned_, fails_;
-  std::vector<PlaceId> place_;  // of a source: where its uses meet, then where it is computed
+  std::vector<PlaceId> place_;  // of a source: common place of its uses, then its final place
   std::vector<Place> places_;
   std::vector<PlaceId> place_of_clock_, was_;
   std::unordered_map<std::uint64_t, PlaceId> below_;

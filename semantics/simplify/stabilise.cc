@@ -1,4 +1,4 @@
-// Every value is matched against patterns of core, until none matches any more:
+// Rewrites values by patterns until none matches:
 //
 //   log (1 + a)    log (1 - a)     log1p a    log1p (-a)
 //   (exp x) - 1                    expm1 x
@@ -9,15 +9,15 @@
 //   log (softmax x)                log_softmax x
 //   log (a * softmax x)            log a + log_softmax x
 //
-// What a gradient multiplies again after having divided by it may have been rounded to 0 or to
-// infinity in between. In a product of factors, with s one of exp, sigmoid, softmax, 1 - sigmoid:
+// A gradient may divide by a number and multiply by it again; the number may have been rounded to
+// 0 or infinity. In a product of factors, with s one of exp, sigmoid, softmax, 1 - sigmoid:
 //
 //   (g / s) * s                    g
 //   (g / (1 + exp x)) * exp x      g * sigmoid x
 //
-// A pattern is seen through samplings, which stay where they are: of `log (s when c)` the result is
-// `log_softmax (x when c)`. 1 - s is left alone where it is but a factor, as in the gradient of sigmoid
-// and in gates: it rounds by no more than s, which is known already.
+// Patterns match through samplings, which remain: `log (s when c)` becomes `log_softmax (x when
+// c)`. 1 - s is not rewritten if it is only a factor, as in the gradient of sigmoid and in gates:
+// its rounding error is no larger than that of s, which is already computed.
 #include "semantics/simplify/stabilise.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Stabilisation {
   }
 
  private:
-  // ---- what is there ----
+  // ---- patterns ----
 
   ValueId unsampled(ValueId v) const {
     while (const auto* w = std::get_if<core::When>(&core_[v].rhs)) v = w->operand;
@@ -58,7 +58,7 @@ class Stabilisation {
   }
   const core::Apply* seen(ValueId v, std::string_view op) const { return apply_of(core_, unsampled(v), op); }
 
-  // A float constant all of whose elements are x, and that does not widen `like`.
+  // True for a float constant whose elements all equal x, and whose shape does not widen `like`.
   bool is_number(ValueId v, double x, ValueId like) const {
     const auto* c = std::get_if<core::Const>(&core_[unsampled(v)].rhs);
     if (c == nullptr || broadcast(core_[v].shape, core_[like].shape) != core_[like].shape) return false;
@@ -70,7 +70,7 @@ class Stabilisation {
     return std::all_of(t.as<double>(), t.as<double>() + t.elements(), [&](double e) { return e == x; });
   }
 
-  // a of 1 + a; nothing: it is something else.
+  // The operand a of 1 + a; invalid for other values.
   ValueId beside_one(ValueId v) const {
     const auto* sum = seen(v, "add");
     if (sum == nullptr) return {};
@@ -78,14 +78,14 @@ class Stabilisation {
       if (is_number(sum->operands[k], 1, sum->operands[1 - k])) return sum->operands[1 - k];
     return {};
   }
-  // a of 1 - a.
+  // The operand a of 1 - a; invalid for other values.
   ValueId taken_from_one(ValueId v) const {
     const auto* difference = seen(v, "sub");
     if (difference == nullptr || !is_number(difference->operands[0], 1, difference->operands[1])) return {};
     return difference->operands[1];
   }
 
-  // ---- what is made ----
+  // ---- new values ----
 
   ValueId add(core::Rhs rhs, ValueId like, const Shape& shape, ClockId clock) {
     const Value from = core_[like];
@@ -96,7 +96,7 @@ class Stabilisation {
   core::Apply call(std::string_view op, std::vector<ValueId> operands, std::vector<Attribute> attributes = {}) const {
     return {operators().require(op), std::move(operands), std::move(attributes), 0};
   }
-  // On the clock of `like`, with the shape of the only or the larger operand.
+  // On the clock of `like`, with the broadcast shape of the operands.
   ValueId made(std::string_view op, const std::vector<ValueId>& operands, ValueId like) {
     Shape shape;
     for (const ValueId x : operands) shape = *broadcast(shape, core_[x].shape);
@@ -106,7 +106,7 @@ class Stabilisation {
     if (const auto* inner = seen(x, "negate")) return operand_of(x, core::Apply(*inner));
     return made("negate", {x}, like);
   }
-  // `inner`, an operand of what `sampled` samples, sampled like it.
+  // `inner`, an operand of the value that `sampled` samples, with the same samplings.
   ValueId sampled_like(ValueId sampled, ValueId inner) {
     const auto* w = std::get_if<core::When>(&core_[sampled].rhs);
     if (w == nullptr || core_.is_const(inner)) return inner;
@@ -120,7 +120,7 @@ class Stabilisation {
     core_[v].rhs = std::move(a);
     return true;
   }
-  // What broadcasts to the shape that it has is taken out by simplify.
+  // simplify removes a broadcast_to that does not change the shape.
   bool become_value(ValueId v, ValueId x) {
     Attribute shape;
     shape.given = true;
@@ -204,8 +204,9 @@ class Stabilisation {
     bool negative = false;
     std::vector<ValueId> above, below;
   };
-  // A product may be a factor of itself, where its clock never ticks; there it is a factor as it is. What falls are
-  // the values that are not on the way from the outermost product.
+  // On a clock that never ticks, a product may be a factor of itself; then it counts as a plain
+  // factor. The recursion ends because each level adds a value to the path from the outermost
+  // product.
   void collect(ValueId v, bool inverse, Factors& f) {
     if (on_the_way_[v.index] || f.above.size() + f.below.size() >= max_factors || !look_into(v, inverse, f))
       (inverse ? f.below : f.above).push_back(v);
@@ -228,8 +229,8 @@ class Stabilisation {
            std::ranges::all_of(users, [&](ValueId user) { return apply_of(core_, user, "mul") != nullptr; });
   }
 
-  // What tells a positive function that may be rounded to 0 or infinity: where it is computed, and
-  // whether it is the complement to 1 of that. Invalid: it is none.
+  // Identifies a positive function that may be rounded to 0 or infinity: the value that computes
+  // it, and true if x is its complement to 1. Invalid for other values.
   std::pair<ValueId, bool> positive(ValueId x) const {
     const ValueId v = unsampled(x);
     if (const auto known = complements_.find(v.index); known != complements_.end()) return {known->second, true};
@@ -239,7 +240,7 @@ class Stabilisation {
     return {};
   }
 
-  // Of products in products the outermost, which has all the factors.
+  // Rewrites the outermost of nested products, which has all factors.
   bool product(ValueId v) {
     if (only_factor(v)) return false;
     Factors f;
@@ -258,7 +259,7 @@ class Stabilisation {
     return true;
   }
 
-  // Takes the factor that the divisor makes up for out of the product.
+  // Removes the divisor and the factor that cancels it. False if there is none.
   bool cancel(Factors& f, ValueId divisor) {
     const auto [s, complement] = positive(divisor);
     const ValueId e = beside_one(divisor);
@@ -277,7 +278,7 @@ class Stabilisation {
     return false;
   }
 
-  // Of the gradient of log (sigmoid x) there remains 1 - sigmoid x: rounded to 0 where x is large.
+  // In the gradient of log (sigmoid x), 1 - sigmoid x remains, which is rounded to 0 for large x.
   void complete(Factors& f, ValueId s) {
     for (ValueId& x : f.above) {
       const ValueId taken = taken_from_one(x);
@@ -304,9 +305,10 @@ class Stabilisation {
   }
 
   Core& core_;
-  Uses uses_;  // at the beginning of the round
+  Uses uses_;  // users at the beginning of the round
   std::vector<bool> on_the_way_;
-  std::unordered_map<std::uint32_t, ValueId> complements_;  // sigmoid (-x) that was 1 - sigmoid x: the latter sigmoid
+  // Sigmoid (-x) that replaced 1 - s, to s.
+  std::unordered_map<std::uint32_t, ValueId> complements_;
 };
 
 }  // namespace

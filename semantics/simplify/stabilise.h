@@ -1,14 +1,14 @@
-// Numerical stabilisation: expressions that overflow or lose their digits, replaced by operators that
-// do neither, and the same in their gradients.
+// Numerical stabilisation: replaces expressions that overflow or cancel by operators that do not,
+// also in their gradients.
 //
-// Values stay what they are but for rounding; a core that had been simplified has to be so again.
+// Values do not change except for rounding. The core must be simplified afterwards.
 #pragma once
 
 #include "semantics/core/core.h"
 
 namespace rml {
 
-// Returns whether anything changed.
+// Returns true if anything changed.
 bool stabilise(Core& core);
 
 }  // namespace rml

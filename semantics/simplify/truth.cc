@@ -1,18 +1,19 @@
-// Conditions that hold at every instant, or at none (part of simplify).
+// Conditions that hold at all instants, or at none (part of simplify).
 //
-// Every Boolean is first taken for a constant that nothing is known of; what is found out goes from
-// operands to users, through delays and from the future, until nothing changes. What is then
-// a constant is one: were it another at some instant, that instant would have got it from an operand
-// that is another, and what is computed at all is computed in finitely many steps.
+// Each Boolean starts as unknown. Known truths propagate from operands to users, through delays
+// and look-ahead, until nothing changes. A Boolean that is then a constant is constant at run
+// time: if it differed at some instant, it would have computed this from an operand that differs,
+// and each computation has finitely many steps.
 //
 //   %2 = post %4      %3 = merge end T %2      %4 = merge %3 T %5            %3 and %4 are T
 //
-// So is what compares numbers that are the same at every instant: backfill(1.0, c) > 0.5.
+// The same holds for comparisons of numbers that never change: backfill(1.0, c) > 0.5. Gradients
+// need this pass for conditions such as "an adjoint is present here, or at the next instant of
+// the segment".
 //
-// Backpropagation asks for it: "an adjoint flows here, or at the next instant of the segment".
-//
-// Where values need each other round, their clocks may be such that never tick: there folding may leave a ring that no
-// choice interrupts, and nothing that follows operands would end. That they never tick is made known:
+// Values that depend on themselves may be on clocks that never tick. Folding may then leave a
+// cycle without a choice, on which a walk along operands would not end. So such clocks are
+// replaced by never:
 //
 //   c = (p or q) and (not p and not q);  a: i32 when c = if u then a + 1 else a + 1;         c is F
 #include <algorithm>
@@ -27,7 +28,7 @@ namespace rml {
 
 namespace {
 
-// The constant that is alone what v can be, whichever branches are taken and however long it is delayed.
+// The only constant that v can be, through all branches and delays; invalid if there is none.
 ValueId only_constant(const Core& core, ValueId v) {
   const core::Rhs& own = core[v].rhs;
   if (core.is_const(v)) return v;
@@ -68,7 +69,8 @@ class Truths {
     for (std::uint32_t v = static_cast<std::uint32_t>(found_.size()); v-- > 0;)
       if (boolean(v)) work_.push_back(v);
     settle();
-    // What is never computed is to be reported as such: nothing may hide it.
+    // A value that is never computed must be reported as an error, so it does not count as
+    // constant.
     for (std::uint32_t v = 0; v < found_.size(); ++v)
       if (boolean(v) && found_[v] == Truth::unseen) set(v, Truth::varies);
     settle();
@@ -108,8 +110,8 @@ class Truths {
     return Truth::varies;
   }
 
-  // x when p or x when not p, where both are what one value was before, and where this holds it is
-  // not the first instant.
+  // x when p or x when not p: p and x delay the same value, and the sampling excludes the first
+  // instant, so x equals p there.
   //
   //   p = fby T c;  x = fby F c;  y = x when not p                                       y is F
   bool same_but_at_start(std::uint32_t v, ValueId operand) const {
@@ -133,16 +135,16 @@ class Truths {
   const Core& core_;
   std::vector<Truth> found_;
   const Uses uses_;
-  std::vector<std::uint32_t> work_;  // to be looked at again
+  std::vector<std::uint32_t> work_;  // values to be evaluated again
 };
 
-// Calls f(operand) for what a value may need within the instant.
+// Calls f(operand) for each operand needed within the instant.
 template <class F>
 void for_each_need(const core::Rhs& rhs, F&& f) {
   if (!std::holds_alternative<core::Fby>(rhs) && !std::holds_alternative<core::Post>(rhs)) for_each_operand(rhs, f);
 }
 
-// The clocks of values that may need themselves, but for the base clock.
+// The clocks, except base, of values that may depend on themselves.
 std::vector<ClockId> clocks_of_rings(const Core& core) {
   bool in_order = true;
   std::vector<bool> itself(core.values.size(), false);
@@ -167,7 +169,8 @@ std::vector<ClockId> clocks_of_rings(const Core& core) {
   return clocks;
 }
 
-// Whether a formula is false whatever its letters are; decided by at most so many evaluations.
+// Decides whether a formula is false for all values of its letters; gives up after a limited
+// number of evaluations.
 class Search {
  public:
   Search(const Formulas& formulas, Formulas::Formula formula)

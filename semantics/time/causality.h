@@ -6,7 +6,7 @@
 // and `if` need the condition and the branch taken; `fby` needs its first operand at the first
 // instant. A cycle whose guards cannot hold together is no error:
 //
-//  a = if c then b else x;    b = if c then x else a;
+//   a = if c then b else x;    b = if c then x else a;
 //
 // Each other cycle is reported. Cycles through other instants are reported by check_productivity.
 #pragma once

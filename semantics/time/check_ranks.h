@@ -7,11 +7,11 @@
 // Method: a value is *dealt* if it may differ between ranks in the same step. This property
 // spreads along operands, as clocks do:
 //
-//  inputs, random draws, presence of a row          dealt
-//  the sums of a step (library `steps`)             not dealt, at the end of the step
-//  a memory that changes only at ends of steps,
-//    by values that are not dealt                   not dealt
-//  any other memory                                 dealt: it must restart in the first row of a micro-batch
+//   inputs, random draws, presence of a row          dealt
+//   the sums of a step (library `steps`)             not dealt, at the end of the step
+//   a memory that changes only at ends of steps,
+//     by values that are not dealt                   not dealt
+//   any other memory                                 dealt: it must restart in the first row of a micro-batch
 //
 // Before: a core as instantiated, with the instances of the source. The check changes nothing.
 #pragma once

@@ -6,8 +6,8 @@
 // segments could end earlier. Otherwise the function is written into the core, as equations of
 // values that precede the component:
 //
-//  y = if q then (if e then x else post y) else post y       cut: q and e
-//  g = r + 0.5 * post_end(done or truncated, 0.0, g)         cut: done or truncated
+//   y = if q then (if e then x else post y) else post y       cut: q and e
+//   g = r + 0.5 * post_end(done or truncated, 0.0, g)         cut: done or truncated
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 // the variable that the fby delays. It depends on the equations only, not on their order or their
 // place in the file. Equal names are numbered.
 //
-//  net.w                    a parameter             before net.count    x fby count, in passing
-//  queue y, presence x      between units           segment y           of a segment, y in every cycle
+//   net.w                    a parameter             before net.count    x fby count, in passing
+//   queue y, presence x      between units           segment y           of a segment, y in every cycle
 #include "semantics/time/memories.h"
 
 #include "semantics/core/queries.h"

@@ -17,7 +17,7 @@ bool is_kept(const Core&, ValueId v, ValueId memory);
 // literals with the outermost first, and the next value there. `next` is invalid if the memory
 // never changes.
 //
-//  p = fby e q;  q = merge c x (p when not c)        where c holds: x
+//   p = fby e q;  q = merge c x (p when not c)        where c holds: x
 struct Change {
   std::vector<Literal> where;
   ValueId next;

@@ -7,8 +7,8 @@
 // open one instant earlier. These are the letters of the functions. Posts that are always open
 // together share a letter.
 //
-//  y = if q then (if e then x else post y) else post y, a column       open: not (q and e)
-//  y = backfill(x, e), needed where c                                  open: not e and (c or open before)
+//   y = if q then (if e then x else post y) else post y, a column       open: not (q and e)
+//   y = backfill(x, e), needed where c                                  open: not e and (c or open before)
 //
 // A segment may end where no post of the component is open.
 #pragma once

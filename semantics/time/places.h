@@ -7,9 +7,9 @@
 // the span of the call. Several calls of one node in one equation are numbered, and a checksum of
 // the equation's text shows whether the numbers are still valid.
 //
-//  a = net.total(x);                    total@a
-//  y = total(x) - total(2.0 * x);       total@y#1~5f1c22a0, total@y#2~5f1c22a0
-//  l, _ = diff loss(x, true, 1.0);      loss'@l
+//   a = net.total(x);                    total@a
+//   y = total(x) - total(2.0 * x);       total@y#1~5f1c22a0, total@y#2~5f1c22a0
+//   l, _ = diff loss(x, true, 1.0);      loss'@l
 //
 // A place with `#` or `'` may result from a rule; it is weaker evidence than the contents of a
 // memory.

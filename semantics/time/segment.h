@@ -8,9 +8,9 @@
 // connected component of that graph runs one way in time, its topological order is a sequence of
 // passes over the segment, forward and backward.
 //
-//  backfill: o = merge bp (i when bp) ((post o) when not bp), cut bp:
-//    pass 0  forward   i when bp                       (as inputs arrive)
-//    pass 1  backward  o
+//   backfill: o = merge bp (i when bp) ((post o) when not bp), cut bp:
+//     pass 0  forward   i when bp                       (as inputs arrive)
+//     pass 1  backward  o
 #pragma once
 
 #include <cstdint>
