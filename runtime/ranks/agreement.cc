@@ -1,4 +1,4 @@
-// See agreement.h. Rank 0 compares and tells all others what it found.
+// All ranks send their facts to rank 0, which compares them and sends its verdict to all ranks.
 #include "runtime/ranks/agreement.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ Message packed(const std::string& text) {
 
 std::string text(const Message& message) { return {reinterpret_cast<const char*>(message.data()), message.size()}; }
 
-// Texts may hold any byte: each goes behind its length.
+// A text may contain any byte, so each is preceded by its length.
 Message pack(const std::vector<Fact>& facts) {
   std::string all;
   for (const Fact& fact : facts)
@@ -43,7 +43,7 @@ std::vector<Fact> unpack(const Message& message) {
   return facts;
 }
 
-// Empty: nothing differs.
+// Empty if nothing differs.
 std::string difference(std::uint32_t rank, const std::vector<Fact>& its, const std::vector<Fact>& ours) {
   for (std::size_t i = 0; i < std::max(its.size(), ours.size()); ++i) {
     const Fact none{i < ours.size() ? ours[i].name : its[i].name, "missing"};
@@ -56,7 +56,7 @@ std::string difference(std::uint32_t rank, const std::vector<Fact>& its, const s
   return "";
 }
 
-// What rank 0 finds, on all ranks.
+// Returns the verdict of rank 0 on all ranks.
 std::string exchange(Transport& transport, const std::vector<Fact>& facts) {
   constexpr Tag tag{Talk::start, 0};
   if (transport.rank() != 0) {
@@ -77,11 +77,12 @@ std::string exchange(Transport& transport, const std::vector<Fact>& facts) {
 void agree(Transport& transport, const std::vector<Fact>& facts) {
   const std::string verdict = exchange(transport, facts);
   if (verdict.empty()) return;
-  // No rank stops before all ranks know why: a stopped rank would be a reason of its own.
+  // No rank may stop before all ranks know the verdict; otherwise they would report the stopped
+  // rank instead.
   try {
     exchange(transport, {});
   } catch (const LostRank&) {
-    // Another one has gone on to stop.
+    // Another rank has already stopped.
   }
   throw LostRank(verdict);
 }

@@ -1,5 +1,6 @@
-// Before anything is computed, ranks make sure that they run the same: what differs is refused, by the name of the rank
-// and of the thing, by all ranks alike.
+// Before anything is computed, ranks verify that they run the same program with the same options
+// and files. Any difference is refused by all ranks with the same message, which names the rank
+// and the fact.
 #pragma once
 
 #include <string>
@@ -9,14 +10,15 @@
 
 namespace rml::rt {
 
-// Something that must be the same on all ranks, as messages call it, and as they show it.
+// A fact that must be equal on all ranks: its name in messages, and its value.
 struct Fact {
   std::string name, value;
 };
 
-// Throws LostRank, the same on every rank, if the facts of one are not those of rank 0.
+// Throws LostRank, with the same message on every rank, if the facts of a rank differ from those
+// of rank 0.
 void agree(Transport& transport, const std::vector<Fact>& facts);
-// Returns when all ranks have come here.
+// Returns when all ranks have called it.
 inline void meet(Transport& transport) { agree(transport, {}); }
 
 }  // namespace rml::rt

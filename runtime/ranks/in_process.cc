@@ -1,4 +1,4 @@
-// See in_process.h. One mutex for all: messages are few and large, and a message is moved, not copied.
+// A single mutex suffices: messages are few and large, and they are moved, not copied.
 #include "runtime/ranks/in_process.h"
 
 #include <chrono>
@@ -8,7 +8,8 @@ namespace {
 
 std::uint64_t key(Tag tag) { return std::uint64_t{tag.site} * talks + static_cast<std::uint64_t>(tag.talk); }
 
-// A pause ends when something comes; this long, at most, a signal or the end of the patience is not seen.
+// A message ends a pause. A signal or the end of the patience is noticed after this time at the
+// latest.
 constexpr std::chrono::milliseconds longest_pause(20);
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Ranks that are threads of one process: messages are handed over in memory. For `--ranks N`, and for tests, which can
-// hold messages back, lose them, and let a rank vanish.
+// Ranks as threads of one process, which exchange messages in memory. Used by `--ranks N`, and by
+// tests, which can delay and lose messages and let a rank vanish.
 #pragma once
 
 #include <condition_variable>
@@ -16,19 +16,20 @@
 
 namespace rml::rt {
 
-// What the ranks have in common. Functions may be called by any thread.
+// The state that the ranks share. Any thread may call its functions.
 class Meeting {
  public:
   explicit Meeting(std::uint32_t ranks);
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(places_.size()); }
-  // The rank will never say anything more, as if its process had been killed.
+  // The rank sends nothing more, as if its process had been killed.
   void vanish(std::uint32_t rank);
 
  private:
   friend class InProcess;
   struct Place {
     std::condition_variable changed;
-    std::map<std::pair<std::uint32_t, std::uint64_t>, std::deque<Message>> box;  // by sender and tag
+    // by sender and tag
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::deque<Message>> box;
     bool left = false, vanished = false;
     std::string reason;
   };
@@ -39,7 +40,8 @@ class Meeting {
 class InProcess final : public Transport {
  public:
   InProcess(std::shared_ptr<Meeting> meeting, std::uint32_t rank);
-  // Called before a message is handed over, which it may delay; false: it is lost. For tests.
+  // For tests: called before a message is delivered, and may delay it. If it returns false, the
+  // message is lost.
   std::function<bool(std::uint32_t to, Tag tag)> on_send;
 
  protected:

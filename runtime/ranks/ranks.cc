@@ -1,4 +1,4 @@
-// See ranks.h, and rmlrt.h for the functions that programs call.
+// Exceptions are caught in each call, because they must not pass through generated code.
 #include "runtime/ranks/ranks.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_spans = 1'000'000;
 
-// Of programs whose host gives them no ranks: each thread runs its own.
+// For programs whose host gives them no ranks: each thread is a single rank.
 Ranks& alone() {
   thread_local Alone transport;
   thread_local Ranks ranks(transport);
@@ -70,7 +70,7 @@ bool Ranks::last_here(std::uint32_t per_step, std::uint64_t micro_batch) const {
   return slot + transport_.ranks() >= present(per_step);
 }
 
-// Only the last step of the input may be cut, and nothing comes behind it.
+// Only the last step of the input may be incomplete.
 bool Ranks::is_whole(std::uint32_t per_step, std::uint64_t micro_batch) const {
   return !position_ || position_->in_step == per_step || micro_batch / per_step < position_->micro_batch / per_step;
 }
@@ -105,7 +105,7 @@ void Ranks::sum_up(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, 
       throw Failure("micro-batch " + std::to_string(micro_batch) + " of " + std::to_string(here) +
                     " in its step is not one of " + rank_text(transport_.rank()));
     Sum& sum = this->sum(site, dtype, count);
-    // A step begins with the first slot of this rank; one that was left half done is forgotten.
+    // A step begins with the first slot of this rank; an incomplete earlier step is dropped.
     const std::uint64_t step = micro_batch / per_step;
     if (sum.step != step || slot == transport_.rank()) {
       sum.tree.begin(shape);

@@ -1,7 +1,8 @@
-// A rank as the program that it runs sees it: what stands behind rml_ranks.
+// Implements rml_ranks: the ranks from the view of the program that runs on one of them.
 //
-// Generated code has no way to stop in the middle of a cycle because another rank is lost. So the first failure is kept
-// here, every call from then on leaves zeros at once, and the host asks after each cycle.
+// Generated code cannot stop in the middle of a cycle when another rank is lost. Therefore the
+// first failure is stored here, every later call writes zeros immediately, and the host checks
+// for a failure after each cycle.
 #pragma once
 
 #include <chrono>
@@ -17,11 +18,11 @@
 
 namespace rml::rt {
 
-// Where the cycle that runs stands in the input of all ranks.
+// Position of the current cycle in the input of all ranks.
 struct Position {
   std::int64_t row = 0;
-  std::uint64_t micro_batch = 0;  // from 0
-  std::uint32_t in_step = 0;      // how many its step has
+  std::uint64_t micro_batch = 0;  // number, from 0
+  std::uint32_t in_step = 0;      // number of micro-batches in its step
 };
 
 class Ranks {
@@ -32,33 +33,34 @@ class Ranks {
 
   rml_ranks* handle() { return reinterpret_cast<rml_ranks*>(this); }
   Transport& transport() { return transport_; }
-  // From the next cycle on; without it every rank counts its own.
+  // Sets the position from the next cycle on. Without it, every rank counts its own rows.
   void set_position(const Position& position) { position_ = position; }
-  // The program as it runs among ranks: a cycle in which a call has failed returns a fault, though there is none in the
-  // state.
+  // The program for a run on ranks: a cycle in which a call has failed returns a fault, although
+  // the state has none.
   rml_program among_ranks(const rml_program& program);
-  // Throws what a call within the program has failed with.
+  // Throws the failure of a call within the program, if there was one.
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  // Whether it has summed up with others: these are as far as it is.
+  // True if it has computed a sum with other ranks, which have therefore progressed equally far.
   bool has_summed() const { return !sums_.empty(); }
-  // Whether this was that another rank is lost.
+  // True if the failure is the loss of another rank.
   bool lost() const { return lost_; }
-  // A sum of one step, from when this rank had a part of it to when it had the total.
+  // A sum of one step, from the first part of this rank to the total.
   struct Span {
     std::uint32_t site;
-    std::uint64_t bytes;  // of a value
+    std::uint64_t bytes;  // size of a value in bytes
     std::chrono::steady_clock::time_point begin, end;
   };
-  // From now on sums are noted; of a long run the first million.
+  // Records later sums, up to the first million.
   void note_sums() { notes_ = true; }
   const std::vector<Span>& spans() const { return spans_; }
-  // A rank was interrupted: all stop when they have come to the end of this step; without sums each by itself.
+  // True if a rank was interrupted. All ranks then stop at the end of this step; without sums,
+  // each stops on its own.
   bool stops() const;
 
-  // As in rmlrt.h; these do not throw.
+  // As in rmlrt.h. These functions do not throw.
   std::uint64_t micro_batch(std::uint64_t own) const { return position_ ? position_->micro_batch : own; }
   std::int64_t row(std::int64_t cycle) const { return position_ ? position_->row : cycle; }
   bool last_here(std::uint32_t per_step, std::uint64_t micro_batch) const;
@@ -76,10 +78,10 @@ class Ranks {
 
   struct Sum {
     TreeSum tree;
-    std::uint64_t step = UINT64_MAX;  // that is summed up
+    std::uint64_t step = UINT64_MAX;  // number of the current step
     std::chrono::steady_clock::time_point begun;
   };
-  void fail() noexcept;  // with the exception that is being handled
+  void fail() noexcept;  // stores the exception that is being handled
   std::uint32_t present(std::uint32_t per_step) const;
   void sum_up(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in, const TreeShape& shape,
               std::uint64_t micro_batch, bool last_here, void* out) noexcept;

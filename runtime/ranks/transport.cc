@@ -1,5 +1,5 @@
-// See transport.h. A rank that waits looks at all others, not only at the one that it waits for: this one may wait
-// itself, for one that is gone, and the reader of the message wants to know the latter.
+// A waiting rank checks all others, not only the one that it waits for. That one may itself be
+// waiting for a dead rank, and the message should name the dead rank.
 #include "runtime/ranks/transport.h"
 
 #include <utility>
@@ -11,12 +11,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// After a signal the other ranks have had it too, as a rule, and come to the end of their cycle.
+// After a signal, the other ranks normally receive it as well and end at the end of their cycle;
+// this is the time to wait for them.
 constexpr std::chrono::seconds patience_after_signal(5);
-// When something is wrong, for the others to find out.
+// If something is wrong, the time for the others to notice it.
 constexpr std::chrono::seconds farewell(5);
 
-// Of a Standing: empty where nothing is wrong.
+// The problem of another rank; empty if there is none.
 std::string problem_of(std::uint32_t other, const auto& standing) {
   if (standing.how == standing.gone) return rank_text(other) + " is gone: " + standing.reason;
   if (standing.how == standing.failed) return rank_text(other) + " has stopped: " + standing.reason;
@@ -53,7 +54,8 @@ std::string Transport::problem_of_others(std::uint32_t from, const char* what) {
   return "";
 }
 
-// What was sent before its sender left is there once this one is known to have left: it is looked for again.
+// A rank sends its last message before it leaves. Once it is known to have left, the message has
+// arrived, so it is looked for again.
 Message Transport::receive(std::uint32_t from, Tag tag, const char* what) {
   const Clock::time_point start = Clock::now();
   std::optional<Clock::time_point> signalled;

@@ -1,13 +1,13 @@
-// How ranks speak with each other: the interface of every transport.
+// Communication between ranks: the interface of every transport.
 //
-// A rank is one of several processes, or threads, that run one program together. A message has a tag; those from one
-// rank to another with one tag arrive in the order in which they were sent. Sending never waits. Receiving waits,
-// as long as the other rank is there and no longer than the patience: a rank that is gone, that has ended, or that
-// says nothing for too long is a LostRank, whose message names it. So no wait lasts for ever, and no rank is waited for
-// who cannot come.
+// A rank is one of several processes, or threads, that run one program together. Messages from
+// one rank to another with the same tag arrive in the order in which they were sent. Sending
+// never waits. Receiving waits while the other rank is alive, at most for the time of `patience`.
+// If the other rank is dead, has ended, or sends nothing for too long, receiving throws LostRank,
+// whose message names that rank. So no wait lasts for ever.
 //
-// A rank that ends, well or not, leaves: it tells all others, and waits until they have left too, so that none ends
-// while another still needs it.
+// A rank that ends, with or without an error, leaves: it notifies all others and waits until they
+// have left as well, so that no rank ends while another one still needs it.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace rml::rt {
 
 using Message = std::vector<std::byte>;
 
-// What a message is about, and which one of its kind.
+// The purpose of a message; `site` distinguishes messages of one purpose.
 enum class Talk : std::uint32_t { start, sum, total, broadcast, leave };
 constexpr std::uint32_t talks = 5;
 struct Tag {
@@ -31,7 +31,7 @@ struct Tag {
   std::uint32_t site = 0;
 };
 
-// Another rank does not do its part; the message names it.
+// Another rank does not do its part. The message names it.
 class LostRank : public Failure {
  public:
   using Failure::Failure;
@@ -52,35 +52,37 @@ class Transport {
 
   std::uint32_t rank() const { return rank_; }
   std::uint32_t ranks() const { return ranks_; }
-  // How long a rank that is there may be waited for; 0: for ever.
+  // Maximum time to wait for a rank that is alive; 0: for ever.
   void set_patience(Patience patience) { patience_ = patience; }
 
   void send(std::uint32_t to, Tag tag, Message message);
-  // The next message, if it is there.
+  // The next message, if it has arrived.
   std::optional<Message> try_receive(std::uint32_t from, Tag tag);
-  // Waits for it. `what` says in a LostRank what was waited for. Throws LostRank; Interrupted after a signal.
+  // Waits for the next message. what: describes the message in a LostRank. Throws LostRank, or
+  // Interrupted after a signal.
   Message receive(std::uint32_t from, Tag tag, const char* what);
 
-  // This rank sends nothing more; reason: why it could not go on, empty if it has ended well. Waits for the others to
-  // leave, but not for long where something is wrong; in_step: where they are as far as this rank, and no longer than
-  // the patience. Returns what is wrong with another one; empty: all are well.
+  // Announces that this rank sends nothing more. reason: the error that ended it; empty if there
+  // was none. Waits for the others to leave: only briefly if something is wrong; if they are
+  // in_step with this rank, at most for the patience. Returns the error of another rank; empty if
+  // there is none.
   std::string leave(const std::string& reason, bool in_step = false);
 
-  std::uint64_t messages() const { return messages_; }  // sent
+  std::uint64_t messages() const { return messages_; }  // sent so far
   std::uint64_t bytes() const { return bytes_; }
 
  protected:
-  // What can be learnt about another rank while nothing comes from it.
+  // What is known about another rank while no message comes from it.
   struct Standing {
     enum { there, ended, failed, gone } how = there;
-    std::string reason;  // of failed and gone
+    std::string reason;  // for `failed` and `gone`
   };
   virtual void do_send(std::uint32_t to, Tag tag, Message message) = 0;
   virtual std::optional<Message> do_receive(std::uint32_t from, Tag tag) = 0;
   virtual void do_leave(const std::string& reason) = 0;
-  // Of another rank.
+  // State of another rank.
   virtual Standing standing(std::uint32_t rank) = 0;
-  // Until something may have come; `round` counts the pauses of one wait.
+  // Waits until a message may have come. round: number of pauses in this wait so far.
   virtual void pause(unsigned round) = 0;
 
  private:
@@ -92,7 +94,7 @@ class Transport {
   std::uint64_t messages_ = 0, bytes_ = 0;
 };
 
-// A program that is alone: there is no rank to send to.
+// The transport of a single rank, which has no others to send to.
 class Alone final : public Transport {
  public:
   Alone() : Transport(0, 1) {}

@@ -1,6 +1,6 @@
-// See tree.h. Every rank goes through the nodes in the same order. So of all nodes that are not done the first one can
-// always be computed: those before it are done, and its right child is on its way or there. No ring of waiting ranks
-// can arise.
+// Every rank processes the nodes in the same order. Therefore the first node that is not done can
+// always be computed: all nodes before it are done, and its right child is available or on its
+// way. So ranks cannot wait for each other in a circle.
 #include "runtime/ranks/tree.h"
 
 #include <bit>
@@ -28,7 +28,7 @@ void add_all(std::uint64_t count, void* to, const void* from, Add add) {
   }
 }
 
-// Unsigned: a sum that is too large wraps, whatever the sign.
+// Adds as unsigned integers, so sums that are too large wrap.
 template <class T>
 void add_integers(std::uint64_t count, void* to, const void* from) {
   add_all<T>(count, to, from, [](T a, T b) { return static_cast<T>(a + b); });
@@ -89,7 +89,8 @@ void add_elements(std::uint8_t dtype, std::uint64_t count, void* to, const void*
   }
 }
 
-// By their distance from `from`: rank v has what it needs from v without its highest bit.
+// In terms of the distance from `from`, rank v receives the value from the rank whose number is v
+// without its highest bit.
 Spread::Spread(std::uint32_t rank, std::uint32_t participants, std::uint32_t from) {
   const auto at = [&](std::uint32_t distance) { return (from + distance) % participants; };
   const std::uint32_t own = (rank + participants - from) % participants;
@@ -112,7 +113,7 @@ void TreeSum::begin(const TreeShape& shape) {
   stops_ = false;
 }
 
-// Where its partner is here and can take it, it is added as it is, without a copy.
+// If the partner of the value is on this rank and ready, the value is added to it without a copy.
 void TreeSum::add(std::uint32_t slot, const void* values) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const TreeShape::Node& node = nodes_[i];
@@ -149,7 +150,7 @@ Message TreeSum::opened(Message message, std::uint32_t from) {
   return message;
 }
 
-// False: a child is missing yet.
+// Returns false if a child is not available yet.
 bool TreeSum::compute(const TreeShape::Node& node) {
   const std::uint32_t from = shape_.owner(node.right), to = shape_.owner(node.left);
   if (own(node.right) && !ready(node.right, node.right_before)) return false;
@@ -168,7 +169,8 @@ bool TreeSum::compute(const TreeShape::Node& node) {
   return true;
 }
 
-// Messages of one rank are received in the order of the nodes, which is that in which they were sent.
+// Messages of one rank are received in the order of the nodes, which is the order in which they
+// were sent.
 void TreeSum::advance() {
   std::vector<bool> held(transport_.ranks());
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -198,7 +200,7 @@ void TreeSum::wait(void* total) {
   hand_down(total);
 }
 
-// What rank 0 knows of wishes to stop when the sum is complete holds for all.
+// The interruptions that rank 0 knows of when the sum is complete count for all ranks.
 void TreeSum::hand_down(void* total) {
   const Spread spread(transport_.rank(), shape_.participants(), 0);
   Message value;

@@ -1,13 +1,16 @@
-// The sum over the micro-batches of a step, in an order that does not depend on who has them.
+// The sum over the micro-batches of a step, in an order that does not depend on which rank has
+// which micro-batch.
 //
-// A step has `slots` micro-batches, numbered from 0. Their values are the leaves of a binary tree: with n of them left,
-// h = (n + 1) / 2, leaf k becomes leaf k + leaf k + h for each k + h < n, and h are left; so on until there is one. Of
-// eight: 0+4, 1+5, 2+6, 3+7; then 0+2, 1+3; then 0+1. A last step with fewer is the same tree with gaps: a leaf whose
-// partner is missing stays as it is. Rounding depends on the tree alone, so any number of ranks gives the same bits.
+// A step has `slots` micro-batches, numbered from 0. Their values are the leaves of a binary
+// tree. With n values left and h = (n + 1) / 2, value k becomes value k + value (k + h) for each
+// k + h < n, and h values are left; this is repeated until one is left. For eight slots: 0+4,
+// 1+5, 2+6, 3+7; then 0+2, 1+3; then 0+1. A last step with fewer micro-batches uses the same tree
+// with gaps: a value without a partner is unchanged. Rounding depends on the tree only, so any
+// number of ranks computes the same bits.
 //
-// Slot k belongs to rank k mod R, and so does every inner node to the owner of its left child, which computes it: of
-// 2^a slots and 2^b ranks all but the last b levels need no message. The total goes from rank 0 back to all ranks that
-// have a micro-batch of the step, rank by rank along a binary tree of its own.
+// Slot k belongs to rank k mod R. Every inner node belongs to the owner of its left child, which
+// computes it. With 2^a slots and 2^b ranks, all but the last b levels need no message. Rank 0
+// sends the total to all ranks that have a micro-batch of the step, along another binary tree.
 #pragma once
 
 #include <cstdint>
@@ -18,35 +21,39 @@
 namespace rml::rt {
 
 struct TreeShape {
-  std::uint32_t slots = 1;    // of a full step
-  std::uint32_t present = 1;  // those that there are: the first ones
+  std::uint32_t slots = 1;    // number of micro-batches in a full step
+  std::uint32_t present = 1;  // number of micro-batches in this step, which are the first slots
   std::uint32_t ranks = 1;
 
   std::uint32_t owner(std::uint32_t slot) const { return slot % ranks; }
-  // Ranks that have a micro-batch: the first ones.
+  // Number of ranks with a micro-batch, which are the first ranks.
   std::uint32_t participants() const { return present < ranks ? present : ranks; }
-  // The inner nodes, in an order in which each comes behind those that it needs.
+  // The inner nodes, each after those that it depends on.
   struct Node {
-    std::uint32_t left, right;                // slots
-    std::uint32_t left_before, right_before;  // how many nodes have summed up in each of them before
+    std::uint32_t left, right;  // slots of the children
+    // number of nodes that have changed each child before
+    std::uint32_t left_before, right_before;
   };
   std::vector<Node> nodes() const;
-  // What one sum takes, of all ranks together. Each message has all elements of the value, and a byte.
+  // Number of messages of one sum, of all ranks together. Each message has all elements of the
+  // value and one more byte.
   std::uint64_t messages() const;
   std::uint64_t bytes(std::uint64_t bytes_of_value) const { return messages() * (bytes_of_value + 1); }
   bool operator==(const TreeShape&) const = default;
 };
 
-// Types that have a sum. Halves are added as f32 and rounded at every node, integers wrap.
+// True for types that can be added. 16-bit floats are added as f32 and rounded at every node;
+// integers wrap.
 bool can_be_summed(std::uint8_t dtype);
-// to = to + from, element by element; both aligned to whatever they like.
+// Adds `from` to `to`, element by element; both may have any alignment.
 void add_elements(std::uint8_t dtype, std::uint64_t count, void* to, const void* from);
 
-// Who sends to whom so that all of `participants` have what rank `from` has: each receives once.
+// The tree along which a value spreads from rank `from` to all participants: each receives it
+// once.
 class Spread {
  public:
   Spread(std::uint32_t rank, std::uint32_t participants, std::uint32_t from);
-  std::uint32_t parent() const { return parent_; }  // of any rank but `from`
+  std::uint32_t parent() const { return parent_; }  // not for rank `from`
   const std::vector<std::uint32_t>& children() const { return children_; }
 
  private:
@@ -54,27 +61,28 @@ class Spread {
   std::vector<std::uint32_t> children_;
 };
 
-// One sum of the program, step by step. What a rank has of a step it adds in the order of the slots; parts leave for
-// other ranks as soon as they are complete, while the program goes on. With the sum goes the wish of a rank that was
-// interrupted: all learn of it in the same step.
+// One sum of the program, step by step. Each rank adds its values in the order of the slots.
+// Parts are sent to other ranks as soon as they are complete, while the program continues.
+// Messages also say whether a rank was interrupted, so that all ranks know it in the same step.
 class TreeSum {
  public:
   TreeSum(Transport& transport, std::uint32_t site, std::uint8_t dtype, std::uint64_t count);
   std::uint8_t dtype() const { return dtype_; }
   std::uint64_t count() const { return count_; }
-  // A new step, whatever has become of the one before.
+  // Begins a new step, whether or not the last one is complete.
   void begin(const TreeShape& shape);
-  // The value of one of this rank's slots.
+  // Adds the value of one of this rank's slots.
   void add(std::uint32_t slot, const void* values);
-  // All of this rank's slots are there. Throws LostRank.
+  // Waits for the total, after all slots of this rank were added. Throws LostRank.
   void wait(void* total);
-  // Whether a rank had wished to stop before its part of the last sum was complete: the same on all ranks.
+  // True if a rank wanted to stop before its part of the last sum was complete. The result is the
+  // same on all ranks.
   bool stops() const { return stops_; }
 
  private:
   struct Leaf {
     Message value;
-    std::uint32_t summed = 0;  // nodes
+    std::uint32_t summed = 0;  // number of nodes added so far
     bool there = false;
   };
   bool own(std::uint32_t slot) const { return shape_.owner(slot) == transport_.rank(); }
@@ -85,7 +93,7 @@ class TreeSum {
   bool compute(const TreeShape::Node& node);
   void take(const TreeShape::Node& node, const Message& right);
   void send(std::uint32_t to, Talk talk, Message value);
-  // The value of a message that has come.
+  // The value in a received message.
   Message opened(Message message, std::uint32_t from);
   void hand_down(void* total);
 
@@ -94,7 +102,7 @@ class TreeSum {
   const std::uint8_t dtype_;
   const std::uint64_t count_, bytes_;
   TreeShape shape_{0, 0, 0};
-  std::vector<TreeShape::Node> nodes_;  // that concern this rank
+  std::vector<TreeShape::Node> nodes_;  // the nodes that involve this rank
   std::vector<bool> done_;
   std::vector<Leaf> leaves_;
   bool stops_ = false;

@@ -1,9 +1,9 @@
-// What a program that can be run by mpirun has, and another has not.
+// The MPI transport, which exists only in programs that are linked with it.
 //
-// Open MPI and MPICH exist as shared libraries, while programs of rmlc build are static, need nothing and can load
-// nothing; and handles of the two differ, so that what is compiled for one cannot be linked with the other. So the part
-// that speaks MPI is an archive for each, librmlmpi-NAME.a, made of the same source; programs of rmlc build --mpi are
-// linked with one of them.
+// Open MPI and MPICH are shared libraries, but programs of rmlc build are static and cannot load
+// libraries. The handles of the two also differ, so code compiled for one cannot be linked with
+// the other. Therefore the MPI transport is an archive for each of them, librmlmpi-NAME.a, built
+// from the same source. Programs of rmlc build --mpi are linked with one of these archives.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,12 @@ namespace rml::rt {
 
 struct MpiLibrary {
   const char* name;
-  // Once in a process. Waits for the other ranks to start.
+  // Call it once in a process. Waits for the other ranks to start.
   std::unique_ptr<Transport> (*start)();
 };
 
 }  // namespace rml::rt
 
-// Weak: null in programs without the archive. With it, the linker is told to look for this name.
+// Weak: null in programs without the archive. To link the archive, the linker is made to look for
+// this name.
 extern "C" [[gnu::weak]] const rml::rt::MpiLibrary rml_mpi_library;

@@ -1,8 +1,9 @@
-// See library.h and transport.h: messages by MPI, of which little is needed, and all of that is in MPI 3.
+// The transport for MPI. It uses a few functions, all of them part of MPI 3.
 //
-// Sends do not wait (MPI_Isend; the bytes are kept until it is done), receives look whether something has come
-// (MPI_Improbe) before they take it, so that a rank that waits can look after all else meanwhile. The size of a message
-// is an int: larger ones go in pieces, and one that is full is followed by another.
+// Sends do not wait (MPI_Isend); the bytes are kept until the send is complete. Receives check
+// for a message (MPI_Improbe) before they take it, so that a waiting rank can do other checks
+// meanwhile. The size of a message is an int, so larger messages are sent in pieces: a piece of
+// full size is followed by another one.
 #include <mpi.h>
 #include <sched.h>
 
@@ -21,9 +22,9 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 22;
 
-// MPICH 4.0 over UCX waits for ever in MPI_Finalize where a rank on another machine has answered, before it finalised
-// itself, what that asks there (openucx/ucx#2254 is alike). So all meet, and from then on none calls MPI until all have
-// come from there: packets that were lost on the way are sent again within this time.
+// MPICH 4.0 over UCX waits for ever in MPI_Finalize if a rank on another machine has answered its
+// request before finalising itself (similar to openucx/ucx#2254). So all ranks meet first, and
+// then none of them calls MPI for this time, within which lost packets are sent again.
 #ifdef MPICH_VERSION
 constexpr std::chrono::seconds before_finalising{1};
 #else
@@ -60,7 +61,7 @@ class Mpi final : public Transport {
   const MPI_Comm all_;
   int most_tag_ = 32767;
   std::list<Sending> sending_;
-  std::map<std::pair<std::uint32_t, int>, Message> coming_;  // pieces
+  std::map<std::pair<std::uint32_t, int>, Message> coming_;  // pieces received so far
   std::vector<Standing> standing_;
   Clock::time_point asked_;
   bool far_ = false;  // some rank is on another machine
@@ -84,11 +85,11 @@ Mpi::Mpi(std::unique_ptr<Watch> watch, MPI_Comm all, std::uint32_t rank, std::ui
   int found = 0;
   MPI_Comm_get_attr(all_, MPI_TAG_UB, &most, &found);
   if (found != 0) most_tag_ = *most;
-  // The peer was alive until here.
+  // All processes must be alive until every rank has opened their descriptors.
   MPI_Barrier(all_);
 }
 
-// Finalising needs all ranks; without one of them it would wait for ever.
+// MPI_Finalize needs all ranks. If one is missing, it would wait for ever, so it is not called.
 Mpi::~Mpi() {
   watch_->stop();
   for (std::uint32_t other = 0; other < ranks(); ++other)
@@ -102,7 +103,7 @@ Mpi::~Mpi() {
   MPI_Finalize();
 }
 
-// False: somebody does not come.
+// Returns false if a rank does not come.
 bool Mpi::meet_at_end() {
   MPI_Request all_here = MPI_REQUEST_NULL;
   if (MPI_Ibarrier(all_, &all_here) != MPI_SUCCESS) return false;
@@ -145,7 +146,7 @@ void Mpi::do_send(std::uint32_t to, Tag tag, Message message) {
   send_on();
 }
 
-// MPI moves large messages while it is called.
+// MPI only transfers large messages during calls.
 void Mpi::send_on() {
   for (auto at = sending_.begin(); at != sending_.end();) {
     int done = 0;
@@ -198,7 +199,7 @@ void Mpi::ask_others() {
   }
 }
 
-// Not oftener than is needed: each look is a call of the system for each rank.
+// Checks at most every few milliseconds, because each check needs a system call per rank.
 Transport::Standing Mpi::standing(std::uint32_t other) {
   const Clock::time_point now = Clock::now();
   if (now - asked_ > std::chrono::milliseconds(5)) {
@@ -208,7 +209,7 @@ Transport::Standing Mpi::standing(std::uint32_t other) {
   return standing_[other];
 }
 
-// What comes soon is not kept waiting; where ranks share processors the others get on.
+// Short waits poll without delay, and let other ranks on the same processor run.
 void Mpi::pause(unsigned round) {
   send_on();
   if (round < 100)
@@ -223,7 +224,7 @@ std::unique_ptr<Transport> start() {
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
     throw Failure("MPI does not start");
   if (level < MPI_THREAD_FUNNELED) throw Failure("MPI cannot be used by a program that has threads");
-  // Of our own: messages are told from all others.
+  // A communicator of its own keeps these messages apart from all others.
   MPI_Comm all;
   MPI_Comm_dup(MPI_COMM_WORLD, &all);
   MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);

@@ -1,6 +1,6 @@
-// See watch.h. A child has a socket to its rank, which is closed when that one dies, and one to which the others write
-// the number of a rank that has died. Its events come in the order in which they happened (epoll): the first one is the
-// cause, those that a launcher kills come behind.
+// A child has a connection to its rank, which is closed when the rank dies, and a socket to which
+// other children send the number of a dead rank. Events are handled in the order in which they
+// happened (epoll), so the first one is the cause; ranks that a launcher kills come later.
 #include "runtime/ranks/mpi/watch.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ std::string text(const Identity& process) {
   return "its process " + std::to_string(process.pid) + " on " + process.host + " was killed or has crashed";
 }
 
-// All of them, or false.
+// Transfers all bytes; returns false if it fails.
 bool transfer(int socket, void* bytes, std::size_t size, ssize_t (*one)(int, void*, std::size_t)) {
   for (std::size_t done = 0; done < size;) {
     const ssize_t n = one(socket, static_cast<char*>(bytes) + done, size - done);
@@ -65,13 +65,13 @@ struct Watched {
 };
 constexpr char ready = 1, farewell = 2;
 
-// What a child does, once it knows whom its rank runs with.
+// The work of a child, once it knows the other ranks.
 class Child {
  public:
   Child(int parent, const Watched& own, std::vector<Identity> all) : parent_(parent), own_(own), all_(std::move(all)) {
     while (!sees(first_)) ++first_;
   }
-  // Until its rank has ended.
+  // Returns when its rank has ended.
   void run() {
     listen();
     if (!tell(parent_, &ready, 1)) return;
@@ -90,7 +90,7 @@ class Child {
  private:
   bool sees(std::uint32_t rank) const { return rank == own_.rank || all_[own_.rank].sees(all_[rank]); }
 
-  // A name that no file has, but for the process of a rank.
+  // An abstract socket name that is unique to the process of a rank.
   sockaddr_un address(std::uint32_t rank, socklen_t& size) const {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -114,7 +114,7 @@ class Child {
     sendto(others_, &dead, sizeof dead, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&its), size);
   }
 
-  // Nothing: its rank has said farewell.
+  // The first rank that died; none if its own rank has ended normally.
   std::optional<std::uint32_t> first_dead() const {
     const int events = epoll_create1(EPOLL_CLOEXEC);
     for (const int source : {parent_, others_}) {
@@ -136,7 +136,7 @@ class Child {
     return size == sizeof dead && dead < all_.size() ? std::optional(dead) : std::nullopt;
   }
 
-  // It has the time to notice.
+  // Gives the rank time to notice by itself.
   void end_rank() const {
     pollfd closed{parent_, POLLIN, 0};
     if (poll(&closed, 1, to_notice_ms) != 0) return;
@@ -147,7 +147,7 @@ class Child {
   const int parent_;
   const Watched own_;
   const std::vector<Identity> all_;
-  std::uint32_t first_ = 0;  // of the machine: its child speaks for all
+  std::uint32_t first_ = 0;  // first rank of the machine; its child prints the message
   int others_ = -1;
 };
 
@@ -155,8 +155,9 @@ class Child {
   setsid();
   prctl(PR_SET_NAME, "rank watch");
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_IGN);
-  // The reader of the rank's output waits only for the rank's end. All else that it was given it keeps: a launcher that
-  // waits for the end of a connection learns of a death later than the child.
+  // Standard streams are replaced, because the reader of the rank's output waits until all
+  // writers have closed it. Other inherited descriptors stay open, so that a launcher that waits
+  // for the end of a connection notices the death later than the child does.
   const int null = open("/dev/null", O_RDWR);
   dup2(null, STDIN_FILENO);
   dup2(null, STDOUT_FILENO);
@@ -187,7 +188,7 @@ bool Identity::sees(const Identity& other) const {
   return pids != 0 && other.pids == pids && boot[0] != '\0' && std::strcmp(other.boot, boot) == 0;
 }
 
-// Where there can be no child, the dead are found by those who wait for them.
+// If no child can be started, deaths are only noticed by ranks that wait.
 Watch::Watch() {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return;

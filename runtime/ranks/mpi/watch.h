@@ -1,11 +1,13 @@
-// Whether the processes of other ranks live, as far as they run on the same machine.
+// Observes whether the processes of other ranks on the same machine are alive.
 //
-// MPI does not say when a rank is killed: a rank that waits for it keeps waiting, until the launcher ends all the rest,
-// some within milliseconds and without a word on who it was. So a rank looks whether the processes of the others are
-// there, by the system's descriptors of processes, where it waits for one (gone). And beside each rank runs a small
-// process, a child in a session of its own, which launchers do not kill with the rank. It notices that its rank has
-// died and tells the children of the other ranks; the first of them tells the user. Each ends its own rank if that has
-// not noticed by itself after some seconds, in a long cycle.
+// MPI does not report that a rank was killed. A rank that waits for it keeps waiting until the
+// launcher ends all others, possibly within milliseconds and without naming the rank that died.
+// Therefore a rank that waits checks the processes of the others by their process descriptors
+// (gone). In addition, a small child process in a session of its own runs beside each rank;
+// launchers do not kill it with the rank. When its rank dies, it notifies the child of the first
+// rank of the machine, which prints a message and notifies the children of the other ranks. Each
+// child then kills its own rank if that has not ended by itself within a few seconds, as in a
+// long cycle.
 #pragma once
 
 #include <sys/types.h>
@@ -16,11 +18,11 @@
 
 namespace rml::rt {
 
-// A process, so that others can tell whether they see it.
+// Identifies a process, so that other processes can determine whether they see it.
 struct Identity {
   std::int64_t pid = 0;
-  std::uint64_t pids = 0;  // the name space in which it has this number
-  char boot[64] = {};      // which start of which machine
+  std::uint64_t pids = 0;  // inode of the name space that defines this number
+  char boot[64] = {};      // identifies the machine and its last start
   char host[64] = {};
   static Identity own();
   bool sees(const Identity& other) const;
@@ -28,22 +30,23 @@ struct Identity {
 
 class Watch {
  public:
-  // Starts the process: before MPI, and before there are threads.
+  // Starts the child process. Call it before MPI is initialised and before any threads exist.
   Watch();
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // identities of all ranks; `rank` is this one. They live until all have called this.
+  // identities: of all ranks; `rank` is this one. All ranks must be alive until all have called
+  // it.
   void begin(const std::vector<Identity>& identities, std::uint32_t rank);
-  // "its process 1234 on HOST was killed or has crashed"; empty: nothing is known of it.
+  // "its process 1234 on HOST was killed or has crashed"; empty if nothing is known about it.
   std::string gone(std::uint32_t rank) const;
-  // This rank ends, and it is well that it does.
+  // Ends the watch, because this rank ends normally.
   void stop();
 
  private:
   std::vector<Identity> identities_;
-  std::vector<int> processes_;  // descriptors; -1: not seen from here
+  std::vector<int> processes_;  // process descriptors; -1: not visible from here
   int to_child_ = -1;
   pid_t child_ = -1;
 };
