@@ -101,8 +101,8 @@ void run(const rml_program& program, void* state, int cycles, bool finish, rt::A
   (program.network != nullptr ? run_network : run_alone)(program, state, cycles, finish, anchor, then);
 }
 
-// Returns the file of a state after some cycles. Without an anchor, the file contains the state
-// of units.
+// Returns the file of a state after some cycles. If `anchored`, the state begins at an anchor and
+// every schedule can read it; otherwise it contains the units of this schedule.
 std::string save_after(const rml_program& program, int cycles, bool anchored) {
   const rt::ProgramState state(program, 7, 0);
   rt::Anchor anchor(program);

@@ -1,4 +1,4 @@
-// A folder of the test's own, removed with it: tests run side by side.
+// A temporary folder for one test, removed with the object, so that tests can run in parallel.
 #pragma once
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ class TemporaryFolder {
 
   std::string path(const std::string& name = "") const { return path_ + "/" + name; }
 
-  // Writes a file, with the folders it stands in; returns its path.
+  // Writes a file, creates its folders, and returns its path.
   std::string write(const std::string& name, const std::string& content) const {
     std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
     std::ofstream(path(name), std::ios::binary) << content;

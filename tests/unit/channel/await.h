@@ -1,4 +1,4 @@
-// What tests wait for instead of sleeping.
+// Waits for conditions, so that tests need not sleep.
 #ifndef RML_TESTS_UNIT_CHANNEL_AWAIT_H
 #define RML_TESTS_UNIT_CHANNEL_AWAIT_H
 

@@ -1,4 +1,4 @@
-// Groups whose functions share one thread: runtime/channel/fibers.h.
+// Groups whose functions share one thread (runtime/channel/fibers.h).
 #include "runtime/channel/fibers.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using rml::GoGroup;
 using rml::make_channel;
 using rml::on_fibers;
 
-// ThreadSanitizer has room for 8,000 at a time; AddressSanitizer takes its time for each.
+// ThreadSanitizer supports 8,000 fibers at a time; AddressSanitizer is slow for each fiber.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr bool few = true;
 #else
@@ -40,7 +40,7 @@ TEST(Fibers, RunInTheOrderInWhichTheyBecameReady) {
   EXPECT_EQ(order, "");  // the maker has not waited yet
   for (int k = 0; k < 3; ++k) go_on.send(k);
   group.join();
-  EXPECT_EQ(order, "aAbcBC");  // a is given what the maker waits to send, and goes on
+  EXPECT_EQ(order, "aAbcBC");  // a receives the value that the maker waits to send, and continues
 }
 
 TEST(Fibers, TheMakerTakesTurns) {
@@ -114,7 +114,7 @@ TEST(Fibers, DeadlinesPassWhileOthersRun) {
   group.go([&] { soon.send(1); });
   group.join();
   EXPECT_EQ(order, "snl");
-  EXPECT_EQ(rml::select(rml::on_recv(never), rml::after(1ms)), 1u);  // the maker too
+  EXPECT_EQ(rml::select(rml::on_recv(never), rml::after(1ms)), 1u);  // the maker may wait too
 }
 
 TEST(Fibers, AStopEndsAWait) {
@@ -143,7 +143,8 @@ TEST(Fibers, AStopByAnotherThread) {
   group.join();
 }
 
-// The last handle goes while others of the thread are in the channel: who waits for them to leave lets them.
+// The last handle ends while other fibers of the thread are in the channel. Waiting for them must
+// let them run.
 TEST(Fibers, TheLastHandleGoes) {
   for (const bool by_the_maker : {true, false}) {
     auto channel = make_channel<int>();
@@ -167,7 +168,7 @@ TEST(Fibers, TheLastHandleGoes) {
   }
 }
 
-// Each fiber's messages come from, and go to, threads and other groups.
+// Each fiber exchanges messages with threads and with other groups.
 TEST(Fibers, OtherEndsInOtherThreads) {
   constexpr int groups = 3, fibers = 4, messages = 3000;
   for (const std::size_t capacity : {0u, 1u, 16u}) {
@@ -195,7 +196,8 @@ TEST(Fibers, OtherEndsInOtherThreads) {
   }
 }
 
-// Several may be woken at once, by select, by a deadline and by a stop, while the group ends.
+// Several fibers may be woken together by select, by a deadline and by a stop, while the group
+// ends.
 TEST(Fibers, WakesFromAllSides) {
   for (int round = 0; round < 200; ++round) {
     const auto a = make_channel<int>(), b = make_channel<int>(1);
@@ -230,7 +232,7 @@ TEST(Fibers, TheFirstExceptionIsPassedOn) {
   EXPECT_EQ(group.report(), "fails: no more\n");
 }
 
-// Each has its own exceptions under way, though the library keeps them by thread.
+// Each fiber has its own active exceptions, although the C++ library keeps them per thread.
 TEST(Fibers, HandlersThatWait) {
   const auto turn = make_channel<int>();
   std::string told;

@@ -1,5 +1,5 @@
-// Every form of send and receive: at once, in time, until a stop, for as long as it takes; what ends a wait, and what
-// two ends of a wait at the same time come to.
+// All forms of send and receive: immediate, with a deadline, until a stop, and without limit.
+// Tests the ends of a wait, and two ends at the same time.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ using Steady = std::chrono::steady_clock;
 using System = std::chrono::system_clock;
 using Owned = std::unique_ptr<int>;
 
-// A channel on which no sender can send: of capacity 0, or full.
+// A channel to which no sender can send immediately: of capacity 0, or full.
 Channel<Owned> without_room(std::size_t capacity) {
   const auto c = make_channel<Owned>(capacity);
   while (c.try_send(std::make_unique<int>(0))) {
@@ -50,7 +50,7 @@ TEST(Forms, AtOnceMeetsWhoWaits) {
   group.join();
 }
 
-// The place that a receive makes in a full buffer is the first waiting sender's at once.
+// When a receive makes room in a full buffer, the first waiting sender gets it immediately.
 TEST(Forms, AReceiveLetsAWaitingSenderIn) {
   const auto c = make_channel<int>(2);
   c.send(0);
@@ -72,7 +72,7 @@ TEST(Forms, AReceiveLetsAWaitingSenderIn) {
   EXPECT_EQ(*c.recv(), 3);
 }
 
-// It has waited as long as it was to, and left everything as it was.
+// The call waited until its deadline and changed nothing.
 TEST(Forms, TooLate) {
   for (const std::size_t capacity : {0, 1}) {
     const auto full = without_room(capacity), empty = make_channel<Owned>(capacity);
@@ -115,7 +115,7 @@ TEST(Forms, InTime) {
   }
 }
 
-// What is ready is done, however late it is.
+// A call that is possible succeeds even after its deadline.
 TEST(Forms, ReadyIsNeverTooLate) {
   const auto c = make_channel<int>(1);
   EXPECT_TRUE(c.send_for(1, -1s));
@@ -176,7 +176,8 @@ TEST(Forms, AStopEndsEveryWait) {
   }
 }
 
-// A wait has one end, whatever comes at the same time: what was sent is received once, what was not is still there.
+// A wait has exactly one end. A sent value is received once, and a value that was not sent
+// remains with its sender.
 TEST(Forms, TwoEndsAtOnce) {
   enum class End { stop, deadline, close };
   for (const std::size_t capacity : {0, 1}) {
@@ -212,7 +213,7 @@ TEST(Forms, TwoEndsAtOnce) {
   }
 }
 
-// ---- The end of the last handle. ----
+// ---- the end of the last handle
 
 TEST(Destruction, WakesSelectsAndLeavesTheirOtherChannelsAlone) {
   const auto other = make_channel<int>();
@@ -231,7 +232,8 @@ TEST(Destruction, WakesSelectsAndLeavesTheirOtherChannelsAlone) {
   EXPECT_EQ(other.waiting(), 0u);
 }
 
-// The waiting thread has left before the handle is gone; memory checkers see who looks at it later.
+// The destructor returns only after the waiting thread has left; memory checkers report later
+// accesses.
 TEST(Destruction, WaitsForThoseInside) {
   for (int round = 0; round < 100; ++round) {
     auto handle = std::make_unique<Channel<std::string>>(make_channel<std::string>(round % 2));
@@ -257,14 +259,14 @@ TEST(Destruction, WaitsForThoseInside) {
   }
 }
 
-// ---- What goes through. ----
+// ---- transferred values
 
 struct Tensor {
   std::vector<std::size_t> shape;
   std::vector<float> values;
 };
 
-// Moved: the numbers stay where they are in memory. Copied: no copy shares them.
+// A moved tensor keeps its address; a copied one is independent of the original.
 TEST(Values, TensorsMoveOrAreCopied) {
   for (const std::size_t capacity : {0, 1}) {
     const auto c = make_channel<Tensor>(capacity);
@@ -274,7 +276,7 @@ TEST(Values, TensorsMoveOrAreCopied) {
     group.go([&] {
       c.send(std::move(moved));
       c.send(kept);
-      kept.values[0] = 5.0F;  // this is not seen
+      kept.values[0] = 5.0F;  // must not change the copy
       c.close();
     });
     const auto first = c.recv(), second = c.recv();
@@ -288,7 +290,7 @@ TEST(Values, TensorsMoveOrAreCopied) {
   }
 }
 
-// Through a channel goes a channel of channels; each lives as long as it is somewhere on the way.
+// A channel transports channels of channels. Each lives until its last handle ends.
 TEST(Values, ChannelsOfChannelsOfChannels) {
   const auto top = make_channel<Channel<Channel<Owned>>>(1);
   {
@@ -336,7 +338,7 @@ TEST(Values, StandWhereTheirAlignmentWants) {
   }
 }
 
-// Operands are computed once, also those of cases that are not taken.
+// Operands of all cases are computed once, including those of cases that are not chosen.
 TEST(Values, OfASelectAreComputedOnce) {
   const auto a = make_channel<int>(1), b = make_channel<int>(1);
   int computed = 0;

@@ -1,4 +1,4 @@
-// Groups of threads: what they own, what they report, when they wait for each other.
+// Groups of threads: ownership, reports of errors, and detection of deadlocks.
 #include "runtime/channel/go_group.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(GoGroup, PassesTheFirstExceptionOnAndReportsAll) {
   GoGroup group;
   group.go("one", [] { throw std::runtime_error("first"); });
   group.go("two", [&](const std::stop_token& stop) {
-    EXPECT_EQ(never.recv(stop).outcome(), Outcome::stopped);  // by the first exception
+    EXPECT_EQ(never.recv(stop).outcome(), Outcome::stopped);  // stopped by the first exception
     throw 2;
   });
   group.go("three", [] {});
@@ -91,7 +91,7 @@ TEST(Deadlocks, TheReportSaysWhatEachWaitsFor) {
   EXPECT_EQ(group.report().substr(0, 39), "asker: all threads wait for each other:");
 }
 
-// The inner one's is the inner one's alone: the outer group goes on.
+// A deadlock of the inner group concerns only the inner group; the outer group continues.
 TEST(Deadlocks, OfAGroupWithinAThreadOfAnother) {
   const auto c = make_channel<int>();
   GoGroup outer(true);
@@ -131,7 +131,7 @@ TEST(Deadlocks, ADeadlineOrAThreadAtWorkIsNone) {
   group.join();
 }
 
-// A thread that is about to see that it is to stop does not wait.
+// A thread that is about to observe its stop request does not count as waiting.
 TEST(Deadlocks, AStopIsNone) {
   for (int round = 0; round < 200; ++round) {
     const auto c = make_channel<int>();
@@ -142,7 +142,8 @@ TEST(Deadlocks, AStopIsNone) {
   }
 }
 
-// What is handed over is work for the one who gets it, from that moment on: no false alarm however they meet.
+// A transferred value counts immediately as work for its receiver, so no order of events gives a
+// false alarm.
 TEST(Deadlocks, AreNotSeenWhereThereAreNone) {
   for (const std::size_t capacity : {0, 1, 2}) {
     const auto ping = make_channel<int>(capacity), pong = make_channel<int>(capacity), other = make_channel<int>();

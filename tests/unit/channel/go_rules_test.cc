@@ -1,4 +1,4 @@
-// Go's rules for channels and select, point by point, and what Paddle got wrong.
+// Go's rules for channels and select, and defects of Paddle's channels.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -157,7 +157,7 @@ TEST(GoFirstClass, ChannelsAreComparableAndElementsOfChannels) {
   EXPECT_EQ(*answer.recv(), 42);
 }
 
-// Values move; a copy is made where the sender keeps its own.
+// Values are moved; a named value is copied, because the sender keeps it.
 TEST(GoValues, MoveByDefaultCopyIfNamed) {
   const auto pointers = make_channel<std::unique_ptr<int>>(1);
   auto value = std::make_unique<int>(4);
@@ -228,8 +228,8 @@ TEST(GoSelect, TakesDefaultOnlyIfNothingIsReady) {
   EXPECT_EQ(select(on_recv(c), on_recv(rendezvous), otherwise()), 0u);
 }
 
-// A thing goes to and fro between two places, and is in one of them at least at every moment. Who looks at one place
-// after the other may miss it in both, and must not.
+// A value moves to and fro between two channels and is in at least one of them at every moment. A
+// select that checks one channel after the other could miss it in both.
 TEST(GoSelect, TakesDefaultOnlyIfNothingIsReadyAtOneMoment) {
   const auto a = make_channel<int>(2), b = make_channel<int>(2);
   a.send(0);
@@ -279,7 +279,7 @@ TEST(GoSelect, SendsAndReceivesOfOneChannelDoNotMeetThemselves) {
     for (int k = 0; k < 10; ++k) own += select(on_send(c, 1), on_recv(c), otherwise()) == 2 ? 1 : 0;
     EXPECT_EQ(own, capacity == 0 ? 10 : 0);
   }
-  // Two such selects meet each other.
+  // Two such selects can serve each other.
   const auto c = make_channel<int>();
   GoGroup group;
   std::atomic<std::size_t> sum = 0;
@@ -317,7 +317,7 @@ TEST(GoSelect, ASelectionOfManyCases) {
   EXPECT_THROW(sends.try_now(), SendOnClosed);
 }
 
-// The values are plain variables: ThreadSanitizer reports what is not ordered.
+// The values are plain variables, so ThreadSanitizer reports missing synchronisation.
 TEST(GoMemory, SendBeforeReceiveCloseBeforeItsSignalAndReceiveBeforeALaterSend) {
   for (const std::size_t capacity : {0, 1, 3}) {
     const auto c = make_channel<int>(capacity);
@@ -326,7 +326,7 @@ TEST(GoMemory, SendBeforeReceiveCloseBeforeItsSignalAndReceiveBeforeALaterSend) 
     group.go([&, c] {
       written = 1;
       c.send(0);
-      for (std::size_t k = 0; k < capacity; ++k) c.send(0);  // number 1 + capacity: after the first receive
+      for (std::size_t k = 0; k < capacity; ++k) c.send(0);  // send number 1 + capacity follows the first receive
       EXPECT_EQ(read_by_receiver, 1);
       last = 2;
       c.close();
@@ -361,7 +361,7 @@ TEST(GoMemory, AllAsleepIsReported) {
   EXPECT_EQ(group.failures().size(), 3u);
 }
 
-// ---- What Paddle got wrong (numbers of its issues). ----
+// ---- defects of Paddle, with the numbers of its issues
 
 TEST(PaddleDefects, ABlockedSenderDoesNotOvertakeTheBuffer9388) {
   for (const std::size_t capacity : {1, 2, 5}) {
@@ -369,7 +369,7 @@ TEST(PaddleDefects, ABlockedSenderDoesNotOvertakeTheBuffer9388) {
     GoGroup group;
     int next = 0;
     while (static_cast<std::size_t>(next) < capacity) c.send(next++);
-    for (int k = 0; k < 6; ++k) {  // one after the other, so their order is known
+    for (int k = 0; k < 6; ++k) {  // one after the other, so that their order is known
       group.go([c, value = next++] { c.send(value); });
       await([&] { return c.waiting() == static_cast<std::size_t>(k + 1); });
     }

@@ -1,8 +1,11 @@
-// A million random calls by eight threads, against the sequential model of a channel: a queue of bounded length. Each
-// call is noted with its beginning and end; it happened at one moment between them. What follows from that for every
-// order of these moments is checked of all calls: what is received was sent, once and before; order; never more in it
-// than its capacity; who was turned away met it full, or empty, at some moment. (model_test.cc looks for the order
-// itself, which takes too long for more than a few calls.)
+// Compares a million random calls by eight threads with the sequential model of a channel, a
+// queue of bounded length.
+//
+// The beginning and the end of each call are recorded; its effect happened at a moment between
+// them. Necessary conditions for every order of these moments are checked: each received value
+// was sent, once and before; the order is kept; the channel never contains more than its
+// capacity; a refused call met a full, or empty, channel at some moment. (model_test.cc searches
+// for the order itself, which takes too long for more than a few calls.)
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,9 +29,10 @@ constexpr std::int64_t all_calls = 60'000;
 constexpr std::int64_t all_calls = 1'000'000;
 #endif
 
-// ---- The check. ----
+// ---- the check
 
-// began, ended: of a clock that all threads share. Calls that meet in one tick may have come in either order.
+// `began` and `ended` are ticks of a clock that all threads share. Calls in one tick may have
+// happened in either order.
 struct Call {
   bool sends = false;
   Outcome outcome = Outcome::done;
@@ -36,11 +40,11 @@ struct Call {
   std::int64_t began = 0, ended = 0;
 };
 
-// How many are in the channel at most, or at least, as time goes on.
+// The upper or lower bound of the number of values in the channel, over time.
 class Filling {
  public:
   void change(std::int64_t time, int by) { changes_.push_back({time, by}); }
-  // most: of changes in one tick those upwards come first.
+  // For the upper bound, increases come first within a tick.
   void finish(bool most) {
     std::ranges::sort(changes_, [most](const Change& a, const Change& b) {
       return a.time != b.time ? a.time < b.time : most ? a.by > b.by : a.by < b.by;
@@ -49,7 +53,7 @@ class Filling {
     for (const Change& change : changes_) counts_.push_back(counts_.back() + change.by);
   }
   std::int64_t most() const { return *std::ranges::max_element(counts_); }
-  // Whether it is so at a moment from `began` to `ended`.
+  // True if the condition holds at some moment from `began` to `ended`.
   template <typename Condition>
   bool once(std::int64_t began, std::int64_t ended, const Condition& condition) const {
     const auto first = std::ranges::lower_bound(changes_, began, {}, &Change::time) - changes_.begin();
@@ -65,10 +69,11 @@ class Filling {
     int by;
   };
   std::vector<Change> changes_;
-  std::vector<std::int64_t> counts_;  // before the change of that number
+  std::vector<std::int64_t> counts_;  // number before the change of that index
 };
 
-// All calls of a channel that is empty in the end; "" if nothing is wrong.
+// Checks all calls of a channel that is empty at the end. Returns an empty text if there is no
+// error.
 class Check {
  public:
   Check(const std::vector<Call>& calls, std::size_t capacity) : capacity_(static_cast<std::int64_t>(capacity)) {
@@ -109,13 +114,14 @@ class Check {
     return std::to_string(call.value) + " from " + std::to_string(call.began) + " to " + std::to_string(call.ended);
   }
 
-  // Of two that were sent one after the other, the second is not received before the first.
+  // If one value was sent after another, it is not received before it.
   std::string order() const {
     std::vector<std::size_t> by_begin(sent_.size()), by_end(sent_.size());
     for (std::size_t k = 0; k < sent_.size(); ++k) by_begin[k] = by_end[k] = k;
     std::ranges::sort(by_begin, {}, [this](std::size_t k) { return sent_[k].began; });
     std::ranges::sort(by_end, {}, [this](std::size_t k) { return sent_[k].ended; });
-    std::int64_t latest = std::numeric_limits<std::int64_t>::min();  // beginning of a receive of what came before
+    std::int64_t latest =
+        std::numeric_limits<std::int64_t>::min();  // latest beginning of a receive of an earlier value
     auto before = by_end.begin();
     for (const std::size_t k : by_begin) {
       for (; sent_[*before].ended < sent_[k].began; ++before) latest = std::max(latest, received_[*before].began);
@@ -128,14 +134,15 @@ class Check {
   std::vector<Call> sent_, received_, turned_away_;
 };
 
-// ---- The calls. ----
+// ---- the calls
 
 class Caller {
  public:
   Caller(Channel<std::uint32_t> channel, std::uint32_t number, std::atomic<std::int64_t>& left, std::stop_source stop)
       : channel_(std::move(channel)), left_(left), stop_(std::move(stop)), number_(number), random_(number + 1) {}
 
-  // Half of them never wait without end to send, the others to receive: so they never wait for each other only.
+  // Half of the threads never wait without limit to send, the others never to receive, so they
+  // cannot wait for each other.
   void run() {
     while (left_.fetch_sub(1, std::memory_order_relaxed) > 0) {
       switch (random_() % 8) {
@@ -165,7 +172,7 @@ class Caller {
           }
       }
     }
-    stop_.request_stop();  // there are no more calls: no call comes for the waiting ones
+    stop_.request_stop();  // no further calls will serve the waiting ones
   }
 
   void drain() {
@@ -196,7 +203,8 @@ class Caller {
     const Received<std::uint32_t> got = f();
     note(false, got.outcome(), got ? *got : 0, began);
   }
-  // Sends or receives, whichever is possible first. Who is turned away from both met it full, and met it empty.
+  // Sends or receives, whichever is possible first. If both are refused, the channel was full at
+  // one moment and empty at one.
   void choose(bool waits) {
     Received<std::uint32_t> got;
     std::uint32_t own = value();
@@ -246,7 +254,7 @@ TEST(ChannelHistory, AMillionRandomCallsOfEightThreadsAreThoseOfAQueue) {
   EXPECT_GE(calls_of_all, all_calls);
 }
 
-// The check itself sees what is wrong.
+// The check itself must detect errors.
 TEST(ChannelHistory, WhatNoQueueDoesIsSeen) {
   const auto problem = [](std::size_t capacity, const std::vector<Call>& calls) {
     return Check(calls, capacity).problem().substr(0, 16);

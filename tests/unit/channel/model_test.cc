@@ -1,5 +1,6 @@
-// Channels against a sequential model: long random runs, of which per-producer order and counts are checked, and short
-// ones, for which a sequential order of all calls must exist that explains what each came to (linearizability).
+// Compares channels with a sequential model. Long random runs check the order of each producer
+// and the counts. For short runs, a sequential order of all calls must exist that explains their
+// results (linearizability).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,14 +21,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ---- Long runs. ----
+// ---- long runs
 
 struct Message {
   std::uint32_t producer = 0, channel = 0;
   std::uint64_t number = 0;
 };
 
-// Counts per channel: every message has one place in `sent` and must come once, in the order of its producer.
+// Counts per channel. Each message is counted in `sent`, and must be received once, in the order
+// of its producer.
 struct Books {
   std::atomic<std::uint64_t> sent{0}, received{0}, sum_sent{0}, sum_received{0};
 };
@@ -68,7 +70,7 @@ class RandomRun {
     done_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Numbers of one producer go up on each channel.
+  // The numbers of one producer increase on each channel.
   void produce(std::uint32_t producer) {
     std::minstd_rand random(producer + 1);
     const auto any = [&] { return static_cast<std::uint32_t>(random() % channels_.size()); };
@@ -102,7 +104,8 @@ class RandomRun {
 
   void consume(std::uint32_t consumer) {
     std::minstd_rand random(consumer + 100);
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last;  // of producer and channel, plus 1
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>
+        last;  // last number by producer and channel, plus 1
     std::vector<RecvChannel<Message>> open(channels_.begin(), channels_.end());
     const auto take = [&](std::size_t k, const Received<Message>& r) {
       if (r.closed()) open[k] = {};
@@ -147,29 +150,30 @@ class RandomRun {
 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t part = 10;  // of the operations, where each takes long
+constexpr std::uint64_t part = 10;  // divides the number of operations if each takes long
 #else
 constexpr std::uint64_t part = 1;
 #endif
 
-// Together a million sends and receives that happen, by eight threads.
+// In total a million completed sends and receives by eight threads.
 TEST(ChannelModel, RandomOperationsOnBufferedChannels) { RandomRun({1, 4, 64}, 4, 400'000 / part).run(); }
 TEST(ChannelModel, RandomOperationsOnRendezvous) { RandomRun({0}, 4, 40'000 / part).run(); }
 TEST(ChannelModel, RandomOperationsOnAllKinds) { RandomRun({0, 1, 2, 16}, 4, 60'000 / part).run(); }
 
-// ---- Short runs, exactly. ----
+// ---- short runs, checked exactly
 
 enum class Kind { send, recv, close };
 
 struct TimedCall {
   Kind kind = Kind::send;
-  int value = 0;  // sent, or received if done
+  int value = 0;  // sent, or received if `done`
   Outcome outcome = Outcome::done;
   std::uint64_t began = 0, ended = 0;
 };
 
-// Is there an order, in which no call comes before one that had ended when it began, and that a queue of this
-// capacity explains? A rendezvous is a pair of calls at one point.
+// Searches for an order of the calls that respects real time (a call precedes those that began
+// after its end) and that a queue of this capacity explains. A rendezvous is a pair of calls at
+// one point.
 class Explanation {
  public:
   Explanation(std::vector<TimedCall> calls, std::size_t capacity) : calls_(std::move(calls)), capacity_(capacity) {}
@@ -198,7 +202,8 @@ class Explanation {
     const TimedCall& c = calls_[k];
     const std::uint32_t then = taken | 1u << k;
     if (c.kind == Kind::close) return (c.outcome == Outcome::done) != closed && from(then, queue, true);
-    // Who waits may be stopped or late whatever the queue is; who does not wait must have had a reason.
+    // A waiting call may be stopped or time out in any state; a call that does not wait needs a
+    // full or empty queue.
     if (c.outcome == Outcome::timed_out) return from(then, queue, closed);
     if (c.kind == Kind::send) {
       if (c.outcome == Outcome::closed) return closed && from(then, queue, true);
@@ -211,7 +216,7 @@ class Explanation {
     }
     if (c.outcome == Outcome::closed) return closed && queue.empty() && from(then, queue, true);
     if (c.outcome == Outcome::not_ready) return !closed && queue.empty() && from(then, queue, false);
-    if (queue.empty() || queue.front() != c.value) return false;  // of a rendezvous: comes with its send
+    if (queue.empty() || queue.front() != c.value) return false;  // at a rendezvous, it is paired with its send
     queue.pop_front();
     return from(then, queue, closed);
   }
@@ -297,15 +302,15 @@ TEST(ChannelModel, ShortHistoriesAreLinearizable) {
   }
 }
 
-// The check itself sees what is wrong.
+// The check itself must detect errors.
 TEST(ChannelModel, WhatNoQueueExplainsIsSeen) {
   const TimedCall send_one{Kind::send, 1, Outcome::done, 1, 2}, send_two{Kind::send, 2, Outcome::done, 3, 4};
   const TimedCall take_one{Kind::recv, 1, Outcome::done, 5, 8}, take_two{Kind::recv, 2, Outcome::done, 6, 7};
   const TimedCall nothing{Kind::recv, 0, Outcome::not_ready, 9, 10}, late_two{Kind::recv, 2, Outcome::done, 9, 10};
   EXPECT_TRUE(Explanation({send_one, send_two, take_one, take_two, nothing}, 2).exists());
-  EXPECT_FALSE(Explanation({send_one, send_two, take_one, take_two}, 1).exists());  // was full
-  EXPECT_FALSE(Explanation({send_one, send_two, take_one, nothing}, 2).exists());   // 2 is there
-  EXPECT_FALSE(Explanation({send_one, send_two, take_two, late_two}, 2).exists());  // doubled
+  EXPECT_FALSE(Explanation({send_one, send_two, take_one, take_two}, 1).exists());  // the queue was full
+  EXPECT_FALSE(Explanation({send_one, send_two, take_one, nothing}, 2).exists());   // 2 is in the queue
+  EXPECT_FALSE(Explanation({send_one, send_two, take_two, late_two}, 2).exists());  // received twice
   EXPECT_FALSE(Explanation({send_one, send_two, take_two}, 2).exists());            // out of order
   EXPECT_FALSE(Explanation({send_one, take_one}, 0).exists());                      // a send that did not wait
 }

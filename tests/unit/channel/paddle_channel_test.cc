@@ -1,4 +1,5 @@
-// What Paddle's tests of its channels say, one test for each, under the same names; where Go differs, Go's way.
+// The tests of Paddle's channels, one by one under the same names. Where Go differs, Go's rules
+// apply.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -84,7 +85,7 @@ TEST(PaddleChannel, RecevingOrderEqualToSendingOrderWithBufferedChannel1) { rece
 TEST(PaddleChannel, RecevingOrderEqualToSendingOrderWithBufferedChannel2) { receives_in_the_order_sent(10, 10); }
 TEST(PaddleChannel, RecevingOrderEqualToSendingOrderWithBufferedChannel3) { receives_in_the_order_sent(10, 20); }
 
-// `end` is what ends their wait: a close, or the end of the last handle.
+// `end` ends the wait: it closes the channel or drops the last handle.
 template <typename End>
 void unblocks_receivers(std::size_t capacity, End end) {
   auto shared = std::make_unique<Channel<int>>(make_channel<int>(capacity));
@@ -168,7 +169,7 @@ TEST(PaddleChannel, UnbufferedMoreReceiveLessSendTest) {
   EXPECT_EQ(sum, 28);
 }
 
-// ---- concurrency_test.cc. ----
+// ---- concurrency_test.cc
 
 TEST(PaddleConcurrency, GoOp) {
   const auto c = make_channel<int>(10);
@@ -193,7 +194,7 @@ int fibonacci(const Channel<int>& numbers, const Channel<int>& quit) {
 }
 TEST(PaddleConcurrency, Select) { EXPECT_EQ(fibonacci(make_channel<int>(), make_channel<int>()), 34); }
 
-// ---- Its tests in Python. ----
+// ---- Paddle's tests in Python
 
 TEST(PaddlePython, SimpleRoutine) {
   const auto c = make_channel<double>();

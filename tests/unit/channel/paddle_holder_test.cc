@@ -1,4 +1,4 @@
-// What Paddle's tests of its type-erased channels say, under the same names.
+// The tests of Paddle's type-erased channels, under the same names.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -66,7 +66,7 @@ TEST(PaddleHolder, TypeMismatchReceiveTest) {
   EXPECT_EQ(*holder.get<int>().recv(), 7);
 }
 
-// `end` closes or destroys it.
+// `end` closes or destroys the channel.
 template <typename End>
 void unblocks(std::size_t capacity, bool senders, End end) {
   auto shared = std::make_unique<ChannelHolder>();

@@ -1,4 +1,4 @@
-// Rings: order, capacity, batches, elements that are only movable, waiting, closing, stopping.
+// Rings: order, capacity, batches, move-only elements, waiting, closing, stopping.
 #include "runtime/channel/ring.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(Ring, BatchesGoRoundTheEnd) {
   EXPECT_GT(next, 100);
 }
 
-// Moving in a batch of which one element throws leaves the ring as it was.
+// If moving an element of a batch throws, the ring stays unchanged.
 struct Fragile {
   explicit Fragile(std::shared_ptr<int> value) : held(std::move(value)) {}
   Fragile(Fragile&& other) : held(other.held) {
@@ -166,7 +166,7 @@ TEST(BlockingRing, CloseWakesEitherSide) {
   EXPECT_TRUE(full.push(1));
   std::jthread consumer([&] { EXPECT_FALSE(empty.pop()); });
   std::jthread producer([&] { EXPECT_FALSE(full.push(2)); });
-  std::this_thread::sleep_for(20ms);  // they sleep, most likely; either way the same must happen
+  std::this_thread::sleep_for(20ms);  // they probably sleep by now; the result must be the same in any case
   empty.close();
   full.close();
   consumer.join();

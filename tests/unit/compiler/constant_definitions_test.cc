@@ -1,4 +1,4 @@
-// -D NAME=VALUE: the value becomes the constant's, wherever it came from.
+// -D NAME=VALUE: the value replaces that of the constant, in whichever file it is defined.
 #include "compiler/constant_definitions.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ struct Defined {
 };
 
 Defined define(const std::string& text, const std::vector<std::string>& definitions) {
-  // The test binary has no standard library beside it: a prelude of its own will do.
+  // The test binary has no standard library beside it, so the test writes its own prelude.
   const test::TemporaryFolder folder;
   folder.write("prelude.rml", "-- empty\n");
   const ParseOptions options{{}, folder.path()};

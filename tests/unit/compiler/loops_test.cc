@@ -1,7 +1,8 @@
-// Loops that are not what they must be: mutants of programs of the language tests, each of which verify refuses.
+// Changes programs of the language tests to loops that violate an invariant. `verify` must refuse
+// each mutant.
 //
-// A mutant changes one thing (where an access begins, which element is an operand, the order of two statements, which
-// space is written) and is mended again before the next.
+// A mutant changes one thing: the begin of an access, the element that is an operand, the order
+// of two statements, or the space that is written. The change is undone before the next mutant.
 #include "lowering/loops/loops.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +53,7 @@ const std::vector<Subject>& subjects() {
   return all;
 }
 
-// ---- what there is to be changed
+// ---- parts that can be changed
 
 void each_block(loops::Block& b, const std::function<void(loops::Block&)>& f) {
   f(b);
@@ -86,7 +87,7 @@ loops::Access* access_of(loops::Element& e) {
 
 class Mutants {
  public:
-  // The program with `was` replaced is refused; then it is what it was.
+  // Replaces `was`, expects that the program is refused, and restores it.
   template <class T>
   void refused(Subject& s, T& was, T becomes, const std::string& what) {
     std::swap(was, becomes);
@@ -150,11 +151,11 @@ TEST(Loops, AnOperandOfTheFutureOrOfAnotherTypeIsRefused) {
   });
 }
 
-// An index that is let through though it leads beyond its axis by one, and one that is not checked.
+// Mutants: an index beyond its axis by one, and an index that is not checked.
 TEST(Loops, AnIndexThatIsNotCheckedIsRefused) {
   of_each_subject([](Mutants& m, Subject& s) {
     each_nest(s.program, [&](loops::Nest& nest) {
-      bool is_used = false;  // else it is in a nest behind
+      bool is_used = false;  // false: it is used in a later nest
       loops::each_access(nest, [&](const loops::Access& a, bool) { is_used = is_used || !a.computed.empty(); });
       if (!is_used) return;
       for (loops::Element& e : nest.body) {
@@ -171,7 +172,7 @@ TEST(Loops, AnIndexThatIsNotCheckedIsRefused) {
   });
 }
 
-// How many statements write each buffer.
+// Returns the number of statements that write each buffer.
 std::map<BufferId, int> writers(loops::Program& p) {
   std::map<BufferId, int> count;
   each_block(p, [&](loops::Block& b) {
@@ -190,7 +191,7 @@ std::map<BufferId, int> writers(loops::Program& p) {
   return count;
 }
 
-// What the statement looks at, if that is written by nothing else than `writer`.
+// True if the statement reads a buffer, which only one statement writes.
 bool needs(const loops::Statement& s, BufferId written) {
   bool found = false;
   if (const auto* nest = std::get_if<loops::Nest>(&s))
@@ -275,7 +276,7 @@ TEST(Loops, AWriteToWhatIsNotWrittenIsRefused) {
   });
 }
 
-// Two rounds of independent loops that write one element.
+// Two rounds of independent loops write the same element.
 TEST(Loops, AnElementWithTwoWritersIsRefused) {
   of_each_subject([](Mutants& m, Subject& s) {
     each_nest(s.program, [&](loops::Nest& nest) {

@@ -1,8 +1,9 @@
-// Sessions stand for themselves: two in two threads compile and run at once, each by what it was given.
+// Sessions are independent: sessions in two threads compile and run at the same time, each with
+// its own settings.
 //
-// Under ThreadSanitizer (preset tsan) everything of ours is watched, frontend to engines, and what is compiled in
-// memory where it is a network. LLVM, ANTLR's runtime and libffi are not: of these their locks are seen, not what they
-// guard.
+// Under ThreadSanitizer (preset tsan), all code of rmlc is instrumented from the front end to the
+// engines, and compiled code if it is a network. LLVM, ANTLR's runtime and libffi are not
+// instrumented, so only their locks are seen.
 #include "compiler/session.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ std::unique_ptr<LoadedProgram> loaded(Session& session, const std::string& text)
   return arranged ? load_compiled(session, lower(session, *arranged), {}) : nullptr;
 }
 
-// The outputs of a program with one input and one output, both f64.
+// Returns the outputs of a program with one input and one output, both f64.
 std::vector<double> run(const LoadedProgram& loaded, const std::vector<double>& inputs) {
   const rml_program& program = loaded.table();
   rt::ProgramState state(program, 0, 0);
@@ -48,7 +49,7 @@ std::vector<double> run(const LoadedProgram& loaded, const std::vector<double>& 
   return outputs;
 }
 
-// Runs them at once, each a few times, so that they meet in every phase.
+// Runs the functions at the same time, several times, so that they overlap in every phase.
 void at_once(const std::vector<std::function<void()>>& works) {
   constexpr int rounds = 4;
   std::vector<std::thread> threads;
@@ -59,7 +60,7 @@ void at_once(const std::vector<std::function<void()>>& works) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// y is the sum of x so far, by the constant of the session.
+// y is the sum of x so far, scaled by a constant of the session.
 void sums() {
   Session session(resources);
   session.options.definitions = {"k=3.0"};
@@ -69,7 +70,7 @@ void sums() {
   EXPECT_EQ(run(*program, {1, 2, 4}), (std::vector<double>{3, 9, 21}));
 }
 
-// Looks ahead, to the end of a segment.
+// A program that looks ahead to the end of a segment.
 void sums_of_batches() {
   Session session(resources);
   session.options.target.optimization = 0;
@@ -82,7 +83,7 @@ void sums_of_batches() {
   EXPECT_EQ(run(*program, {1, 2, -1, 5, -2}), (std::vector<double>{2, 2, 2, 3, 3}));
 }
 
-// The rules of derivatives are read once, by the first thread that needs them.
+// The first thread that needs the rules of derivatives reads them.
 void gradients() {
   Session session(resources);
   const auto program = loaded(session,
@@ -107,7 +108,7 @@ extern "C" void rml_test_thrice(double x, double* y) { *y = 3 * x; }
 
 constexpr const char* foreign = "node scale(x: f64) -> (y: f64)\nnode main(x: f64) -> (y: f64)\n  y = scale(x);\n";
 
-// The same name is another function in each session, of both engines.
+// The same name is a different function in each session, in both engines.
 TEST(Session, FindsExternalNodesWhereItIsTold) {
   const auto scaled = [](void (*scale)(double, double*), std::vector<double> expected) {
     return [scale, expected] {
@@ -129,7 +130,7 @@ TEST(Session, FindsExternalNodesWhereItIsTold) {
   at_once({scaled(rml_test_twice, {2, 10}), scaled(rml_test_thrice, {3, 15})});
 }
 
-// `scale` is a symbol of this very process, exported; the compiler does not look there.
+// `scale` is an exported symbol of this process. The compiler must not use it.
 extern "C" __attribute__((visibility("default"), used)) void scale(double x, double* y) { *y = x; }
 
 TEST(Session, LooksForNothingInTheProcess) {
@@ -139,7 +140,8 @@ TEST(Session, LooksForNothingInTheProcess) {
   EXPECT_EQ(session.diagnostics.all()[0].code, Code::E0805);
 }
 
-// A function that is given is called, whatever its name; one that is not given is not looked for in the C library.
+// A given function is called whatever its name. A function that is not given is not searched in
+// the C library.
 TEST(Session, TakesNoFunctionOfTheCLibrary) {
   constexpr const char* text = "node floor(x: f64) -> (y: f64)\nnode main(x: f64) -> (y: f64)\n  y = floor(x);\n";
   Session given(resources);

@@ -1,4 +1,4 @@
-// Cells and chronograms: what counts as equal, and how a difference is shown.
+// Compares cells and chronograms, and shows their first difference.
 #include "driver/checks/compare_chronograms.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Directives at the head of language tests.
+// Reads the directives at the head of language tests.
 #include "driver/checks/test_directives.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The code table and "did you mean".
+// The table of codes, and suggestions for misspelled names.
 #include "frontend/diagnostic.h"
 
 #include <gtest/gtest.h>

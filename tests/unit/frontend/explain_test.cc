@@ -1,4 +1,4 @@
-// Every code has its page, and every example of a page is at least well-formed.
+// Every code has its page, and every example of a page parses.
 #include "frontend/explain.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ struct Example {
   bool right = false;
 };
 
-// The R(ML)2 blocks of a page; `right` from the line that begins with "Right" on.
+// The R(ML)² blocks of a page; `right` is true from the line that begins with "Right" on.
 std::vector<Example> examples(std::string_view page) {
   static constexpr std::string_view fence = "\n```rml\n";
   std::vector<Example> result;
@@ -39,9 +39,9 @@ TEST(Explain, examples_parse_but_for_those_of_syntax_errors) {
   for (const Code code : all_codes()) {
     for (const Example& example : examples(explain(code))) {
       const Parsed p(example.text);
-      std::string own;  // the first report with this page's code
+      std::string own;  // the first report with the code of this page
       for (const Diagnostic& d : p.diagnostics.all()) {
-        const bool import = d.code == Code::E0802;  // examples stand alone
+        const bool import = d.code == Code::E0802;  // examples are single files
         if (d.code == code) own = d.message;
         EXPECT_TRUE(import || (d.code == code && !example.right)) << code_name(code) << ": " << d.message;
       }

@@ -1,4 +1,4 @@
-// Canonical layout: the cases, and that formatting is idempotent and keeps every token.
+// The canonical layout: single cases, idempotence, and preservation of all tokens.
 #include "frontend/format.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::vector<std::string> tokens_of(const std::string& text) {
   return result;
 }
 
-// Checks on the way that a second formatting changes nothing and no token is lost.
+// Formats the text and checks that a second formatting changes nothing and that no token is lost.
 std::string formatted(const std::string& text) {
   SourceMap sources;
   Diagnostics diagnostics;

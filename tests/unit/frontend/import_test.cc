@@ -1,4 +1,4 @@
-// Imports: where files are looked for, each loaded once, cycles and misses.
+// Imports: search order of files, loading each file once, cycles, and missing files.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -82,7 +82,8 @@ TEST_F(Import, from_folders) {
   EXPECT_EQ(program_.modules[imports[1].module.index].imports[0].module, imports[2].module);
 }
 
-// A name without a point is not looked for beside the program, nor a folder's file in another folder.
+// A name without a dot is not searched in folders, and a file of a folder is not searched in
+// another folder.
 TEST_F(Import, what_is_not_looked_for) {
   write("main.rml", "import ears.filters;\n");
   write("ears/filters.rml", "import levels;\nimport filters.ears;\n");

@@ -1,4 +1,4 @@
-// The tree each form of the grammar is parsed to.
+// The tree of each construct of the grammar.
 #include <gtest/gtest.h>
 
 #include "tests/unit/frontend/parsed.h"
@@ -108,7 +108,7 @@ TEST(Parse, dealt_inputs) {
   EXPECT_EQ(&*inputs[1].deal, p.node().deal());
 }
 
-// Elsewhere the words are names.
+// Outside of a deal, the words are names.
 TEST(Parse, dealt_is_a_name) {
   const Parsed p("node dealt(by) -> (o)\n o = merge by dealt by;");
   EXPECT_TRUE(p.diagnostics.all().empty());

@@ -1,4 +1,4 @@
-// A text parsed for a test, and its expressions as S-expressions: `(+ a (* b c))`.
+// Parses a text for a test, and prints expressions as S-expressions: `(+ a (* b c))`.
 #pragma once
 
 #include <string>
@@ -88,7 +88,7 @@ struct Parsed {
   std::string show_form(const ast::Error&) const { return "<error>"; }
 };
 
-// The value of `o` in a node whose only equation is `o = text;`.
+// Returns the value of `o` in a node whose only equation is `o = text;`.
 inline std::string value_of(const std::string& text) {
   const Parsed parsed("node f(a) -> (o)\n  o = " + text + ";\n");
   if (parsed.diagnostics.has_errors()) return parsed.messages().front();

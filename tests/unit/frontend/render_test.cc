@@ -1,4 +1,4 @@
-// Diagnostics as people and machines get them.
+// Diagnostics as rendered for people and for programs.
 #include "frontend/render.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Hostile and enormous texts: an answer within seconds, never a crash. Limits are generous,
-// for sanitizers slow everything down.
+// Hostile and very large texts must be answered within seconds, without a crash. The limits are
+// generous, because sanitizers are slow.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -18,10 +18,10 @@ std::string repeated(const std::string& text, std::size_t times) {
   return result;
 }
 
-// Of processor time: the machine may be busy with other things.
+// Measures processor time, because the machine may be busy.
 double seconds_since(std::clock_t begin) { return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC; }
 
-// The first message, "" if there is none; everything is rendered and formatted as well.
+// Returns the first message, or an empty text. Everything is rendered and formatted as well.
 std::string first_message(const std::string& text) {
   const std::clock_t begin = std::clock();
   Parsed p(text);

@@ -1,4 +1,4 @@
-// Offsets, lines and columns.
+// Conversion of offsets to lines and columns.
 #include "frontend/source.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Syntax errors: their places and words, recovery without cascades, fix-its that apply.
+// Syntax errors: places and texts, recovery without follow-up errors, and fix-its that apply.
 #include <gtest/gtest.h>
 
 #include "tests/unit/frontend/parsed.h"
@@ -117,7 +117,7 @@ TEST(SyntaxError, a_missing_semicolon_costs_no_equation) {
   EXPECT_EQ(p.value(0), "a");
 }
 
-// Applies every certain fix, the last first.
+// Applies every certain fix, from the last to the first.
 std::string mended(const Parsed& p, std::string text) {
   std::vector<FixIt> fixes;
   for (const Diagnostic& d : p.diagnostics.all()) {

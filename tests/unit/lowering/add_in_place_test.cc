@@ -1,4 +1,5 @@
-// A sum over a segment is added where it is wanted, unless something else looks at it or at what is there.
+// A sum over a segment is added directly to its target, unless another statement reads the sum or
+// the old value.
 #include "lowering/steps/add_in_place.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +9,8 @@
 namespace rml::testing {
 namespace {
 
-// cell `sum` := sum of …; each instant: g := sum; if first { w := cell `weights`; next := w + g; weights := next }
+// cell `sum` := sum of …; each instant: g := sum; if first { w := cell `weights`; next := w + g;
+// weights := next }
 struct Training : ProgramBuilder {
   static constexpr std::int64_t m = 6, n = 8;
   CellId weights = cell(Tensor(DType::f32, {m, n})), sum = cell(Tensor(DType::f32, {m, n}));

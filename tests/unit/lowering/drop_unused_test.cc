@@ -36,7 +36,7 @@ TEST(DropUnused, WhatFailsOrDrawsStays) {
   EXPECT_EQ(b.block().statements.size(), 4u);
 }
 
-// y is pushed for the second unit, which looks at x and, where c holds, gets y.
+// y is pushed to the second unit, which reads x and, if c is true, takes y.
 TEST(DropUnused, OperandsAndTheirQueues) {
   ProgramBuilder b;
   const ValueId c = b.input("c", DType::boolean), x = b.input("x", DType::f32, {40});
@@ -57,7 +57,7 @@ TEST(DropUnused, OperandsAndTheirQueues) {
   b.program.units.push_back(std::move(reader));
   b.program.emitter.operands = {{z, for_z, 0, {}, {}, false}};
   drop_unused(b.program);
-  EXPECT_EQ(b.block().statements.size(), 3u);  // x: an input is looked at where it arrives
+  EXPECT_EQ(b.block().statements.size(), 3u);  // x: an input is read where it arrives
   const auto& operands = b.program.units[1].operands;
   ASSERT_EQ(operands.size(), 1u);
   EXPECT_EQ(operands[0].value, x);

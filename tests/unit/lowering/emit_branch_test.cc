@@ -1,4 +1,4 @@
-// Branches, as jumps and as choices: only what is asked for is seen.
+// Branches, as jumps and as selects. Only the chosen branch may have an effect.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 class EmitBranch : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Levels, EmitBranch, ::testing::Values(0, 1, 2, 3));
 
-// What comes out for rows of two Booleans and a number.
+// Returns the outputs for rows of two Booleans and a number.
 std::vector<std::int32_t> rows(ProgramBuilder& b, int level, const std::vector<std::array<std::int32_t, 3>>& in) {
   Machine m(b.finish(), options(level));
   EXPECT_NE(m.table, nullptr) << m.error;
@@ -34,7 +34,7 @@ struct Inputs {
   }
 };
 
-// if c { if d { cell := last + x } else { other := x } } ; the row is last * 100 + other.
+// if c { if d { cell := last + x } else { other := x } }; the row is last * 100 + other.
 TEST_P(EmitBranch, CellsKeepWhatNobodyWrites) {
   ProgramBuilder b;
   const Inputs in(b);
@@ -56,7 +56,7 @@ TEST_P(EmitBranch, CellsKeepWhatNobodyWrites) {
             (std::vector<std::int32_t>{102, 102, 102, 602, 607, 607, 707}));
 }
 
-// A value that two branches define, one where c holds, one where it does not.
+// Two branches define one value, one if c is true and the other if it is not.
 TEST_P(EmitBranch, OneValueOfTwoBranches) {
   ProgramBuilder b;
   const Inputs in(b);
@@ -72,7 +72,7 @@ TEST_P(EmitBranch, OneValueOfTwoBranches) {
   EXPECT_EQ(rows(b, GetParam(), {{1, 0, 5}, {0, 0, 5}, {1, 1, -3}}), (std::vector<std::int32_t>{10, 5, -6}));
 }
 
-// A side whose value is read from a cell, the other one's copied: what a delay with a computed first value is.
+// One branch reads a cell, the other copies a value, as for a delay with a computed first value.
 TEST_P(EmitBranch, OneSideLoads) {
   ProgramBuilder b;
   const Inputs in(b);
@@ -87,7 +87,7 @@ TEST_P(EmitBranch, OneSideLoads) {
   EXPECT_EQ(rows(b, GetParam(), {{0, 0, 5}, {1, 0, 6}, {0, 0, 7}, {0, 0, 8}}), (std::vector<std::int32_t>{3, 6, 6, 7}));
 }
 
-// A division that is not asked for does not fail.
+// A division in a branch that is not taken does not fail.
 TEST_P(EmitBranch, WhatMayFailWaits) {
   ProgramBuilder b;
   const Inputs in(b);
@@ -103,7 +103,7 @@ TEST_P(EmitBranch, WhatMayFailWaits) {
   EXPECT_EQ(rows(b, GetParam(), {{1, 0, 5}, {0, 0, 0}, {1, 1, -3}}), (std::vector<std::int32_t>{2, 0, -4}));
 }
 
-// Comparisons with a number that is none hold nowhere, whichever way round they are made.
+// A comparison with NaN is false, in either order of the operands.
 TEST_P(EmitBranch, BlendsByNotANumber) {
   ProgramBuilder b;
   const ValueId x = b.input("x", DType::f64), p = b.input("p", DType::f64);
@@ -131,8 +131,8 @@ TEST_P(EmitBranch, BlendsByNotANumber) {
   Machine m(b.finish(), options(GetParam()));
   ASSERT_NE(m.table, nullptr) << m.error;
   const double nan = std::nan("");
-  // x, p, and the row: -1 where x < p, else 1 where x > 1, else x; and one more of each row before with neither
-  // x < p nor x > 1 and p > 1.
+  // x, p, and the row: -1 if x < p, else 1 if x > 1, else x; plus 1 for each row before with
+  // neither x < p nor x > 1 and with p > 1.
   const std::vector<std::array<double, 3>> in = {{0.5, 0, 0.5}, {2, 0, 2},   {2, 1.5, 3},    {0, 3, 1},
                                                  {2, nan, 3},   {2, 1.5, 4}, {0.25, 0, 3.25}};
   const auto row = [&](double a, double c) {

@@ -1,5 +1,5 @@
-// Every scalar operation, and the ways out of generated code: with strict_math, compiled = evaluated
-// bit for bit.
+// Every scalar operation, and the exits of generated code. With strict_math, compiled results
+// equal evaluated ones to the bit.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -34,7 +34,7 @@ std::vector<T> interesting() {
   }
 }
 
-// op over all pairs of interesting elements, as one tensor operation.
+// Applies op to all pairs of special values, as one tensor operation.
 template <class T>
 void expect_evaluated(const std::string& op, DType dtype, DType result, std::size_t arity, int level,
                       std::vector<Attribute> attributes = {}) {
@@ -72,7 +72,7 @@ void expect_evaluated(const std::string& op, DType dtype, DType result, std::siz
   void* rows[] = {computed.data()};
   std::uint8_t present[1];
   ASSERT_EQ(m.table->pop(m.state, rows, present), 1);
-  // NaNs are equal whatever their sign and payload: 0 / 0 has another sign on another machine.
+  // All NaNs are equal, because the sign of 0 / 0 differs between machines.
   EXPECT_EQ(to_string(computed), to_string(expected)) << op << " " << name(dtype);
 }
 

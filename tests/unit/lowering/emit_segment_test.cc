@@ -1,5 +1,5 @@
-// Programs with queues and segments through the JIT: lags, sub-clocks, backward passes,
-// growth of buffers, horizon, and the fixed-capacity C interface.
+// Programs with queues and segments through the JIT: lags, sub-clocks, backward passes, growth of
+// buffers, horizon, and the C interface with fixed capacity.
 #include <gtest/gtest.h>
 
 #include "lowering/llvm/interface/c_header.h"
@@ -16,7 +16,8 @@ void emit_from(ProgramBuilder& b, QueueId queue, ValueId v, std::uint32_t reader
   b.program.emitter.outputs.emplace_back(0, 0);
 }
 
-// y = if last then x else post y, where a segment ends with `last`; elements of `shape`.
+// y = if last then x else post y, where a segment ends with `last`; elements have the type
+// `shape`.
 struct Backfill {
   ProgramBuilder b;
   ValueId y;
@@ -117,7 +118,7 @@ TEST_P(EmitSegments, HorizonAndMemory) {
   EXPECT_GT(m.header().value, 0);
 }
 
-// y = post x through a reader that leaves out the first element; z = x + y by a second unit.
+// y = post x by a reader that skips the first element; a second unit computes z = x + y.
 TEST_P(EmitSegments, ReadersWithLookahead) {
   ProgramBuilder b;
   b.program.straight = false;
@@ -137,8 +138,8 @@ TEST_P(EmitSegments, ReadersWithLookahead) {
   }
 }
 
-// An input on a sub-clock taken by a unit, its values passed on a queue with a condition,
-// and a row with absences.
+// A unit takes an input on a sub-clock. Its values pass through a queue with a condition, and the
+// rows have absent values.
 TEST_P(EmitSegments, InputsAndOutputsOnASubClock) {
   ProgramBuilder b;
   b.program.straight = false;
@@ -210,7 +211,7 @@ TEST_P(EmitSegments, FixedCapacity) {
   const auto pop = reinterpret_cast<std::int32_t (*)(void*, std::int32_t*)>(jit->symbol("f_pop", error));
   std::vector<std::uint64_t> state(200), memory(200);
   EXPECT_EQ(init(state.data(), memory.data(), 16), RML_FAULT_MEMORY);
-  // 17 bytes per cycle and 64 for each of 5 buffers and the whole.
+  // 17 bytes per cycle, and 64 for each of 5 buffers and for the block.
   ASSERT_EQ(init(state.data(), memory.data(), 16 * 17 + 64 * 6), 0);
   for (int round = 0; round < 2; ++round) {
     std::int32_t y = -1;

@@ -1,4 +1,5 @@
-// The C interface of straight programs: NODE_step and NODE_run give the rows of the table.
+// The C interface of straight programs: NODE_step and NODE_run return the rows of the table's
+// functions.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -49,7 +50,7 @@ F* symbol(Jit& jit, const char* name) {
   return reinterpret_cast<F*>(address);
 }
 
-// s = 10 fby (s + x): no fault, so a state of one integer and steps that return nothing.
+// s = 10 fby (s + x): nothing can fail, so the state is one integer and steps return void.
 TEST_P(EmitStep, StepAndRun) {
   ProgramBuilder b;
   const ValueId x = b.input("x", DType::i32), s = b.value(core::Fby{}, DType::i32);
@@ -88,7 +89,7 @@ TEST_P(EmitStep, StepAndRun) {
   EXPECT_EQ(state[1], 0xabcdefu);
 }
 
-// Scratch of large tensors lies within the state that the header declares.
+// Temporary memory for large tensors is part of the state, whose size the header declares.
 TEST_P(EmitStep, SizeOfTheState) {
   ProgramBuilder b;
   const ValueId x = b.input("x", DType::f32, {300});
@@ -118,7 +119,7 @@ TEST_P(EmitStep, SizeOfTheState) {
             std::vector<std::uint64_t>(1000, 0xabcdef));
 }
 
-// o = x / d on c, d an input on c: presence flags, a fault, a tensor state.
+// o = x / d on c, with d an input on c: presence flags, a fault, a tensor state.
 TEST_P(EmitStep, PresenceFaultsAndTensors) {
   ProgramBuilder b;
   const ValueId c = b.input("c", DType::boolean);

@@ -1,5 +1,5 @@
-// Straight programs through the JIT at every optimisation level: state, clocks, faults,
-// tensors, fusion, and the files of other targets.
+// Straight programs through the JIT at every optimisation level: state, clocks, faults, tensors,
+// fusion, and files for other targets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ TEST_P(Emit, Counter) {
   EXPECT_EQ(m.table->inputs[0].elements, 1u);
 }
 
-// h = merge c x (0 fby h): x on c; o = h when c, in a branch of its own.
+// h = merge c x (0 fby h), with x on c; o = h when c, in a branch of its own.
 TEST_P(Emit, HoldOnAClock) {
   ProgramBuilder b;
   const ValueId c = b.input("c", DType::boolean);
@@ -134,7 +134,7 @@ TEST_P(Emit, DivisionWrapsAndFaults) {
   EXPECT_EQ(m.header().site, 0u);
 }
 
-// Runs a straight program of one f32 input tensor and one f32 output tensor for a cycle.
+// Runs one cycle of a straight program with one f32 tensor as input and one as output.
 std::vector<float> one_cycle(ProgramBuilder& b, std::vector<float> in, std::size_t out_elements, int level,
                              bool strict = false) {
   EmitOptions how = options(level);
@@ -156,7 +156,7 @@ std::vector<float> ramp(std::size_t n, float scale = 0.37f) {
   return x;
 }
 
-// What the operator's own evaluation gives.
+// Returns the value by the operator's own kernel.
 std::vector<float> evaluated(const ProgramBuilder& b, ValueId v, std::vector<Tensor> operands) {
   const auto& apply = std::get<core::Apply>((*b.core)[v].rhs);
   std::vector<DType> dtypes;
@@ -244,7 +244,8 @@ TEST_P(Emit, StructureAndReductions) {
   }
 }
 
-// Of many numbers the extrema go in lanes: of whole blocks of them and of the rest, of NaNs and infinities in each.
+// Extrema of many numbers are computed in vector lanes. Tests whole blocks and remainders, with
+// NaN and infinity in each.
 TEST_P(Emit, ExtremaInLanes) {
   for (const bool largest : {false, true}) {
     for (const std::int64_t n : {31, 32, 33, 63, 100, 257}) {
@@ -307,7 +308,7 @@ TEST_P(Emit, FusedReduction) {
   EXPECT_EQ(one_cycle(b, in, rows, GetParam(), true), expected);
 }
 
-// Two tensors change places: a store may not disturb a value loaded before it.
+// Two tensors exchange their values: a store must not change a value that was loaded before it.
 TEST_P(Emit, SwappedTensors) {
   ProgramBuilder b;
   const ValueId x = b.input("x", DType::f32, {40});
@@ -375,7 +376,7 @@ TEST(EmitFiles, OneLoopPerProduct) {
   EXPECT_EQ(products(true), products(false));
 }
 
-// rml_program::run has the step in its loop, or calls the functions that have it.
+// rml_program::run either contains the step in its loop or calls the functions that contain it.
 TEST(EmitFiles, OneStepWhereItWorksLong) {
   const auto calls = [](std::int64_t rows) {
     ProgramBuilder b;
@@ -412,7 +413,8 @@ TEST(EmitFiles, UnknownTargets) {
   error = {};
   EXPECT_EQ(emit(b.finish(), sources(), o, error), nullptr);
   EXPECT_NE(error.text.find("no-such-cpu"), std::string::npos);
-  // What `native` means can be chosen; a name of no processor is reported with the place that it is from.
+  // The meaning of `native` can be set. An unknown processor name is reported together with the
+  // variable that set it.
   ::setenv("RMLC_NATIVE", "abacus", 1);
   o.target.cpu = "native";
   EXPECT_EQ(emit(b.finish(), sources(), o, error), nullptr);
@@ -420,7 +422,7 @@ TEST(EmitFiles, UnknownTargets) {
   ::unsetenv("RMLC_NATIVE");
 }
 
-// That is no mistake of the user's, which the error would be taken for.
+// Such an error is not the user's mistake, so it must not be reported as one.
 TEST(EmitFiles, FaultsOfTheCompilerAreThrown) {
   ProgramBuilder b;
   const ValueId x = b.input("x", DType::i32);

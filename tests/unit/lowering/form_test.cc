@@ -1,5 +1,5 @@
-// Texts of schedules and steps: what is read, and where what is not says so. That all of a form is kept is tested with
-// every program of the tree (tests/forms).
+// The texts of schedules and steps: accepted texts, and the places of errors. tests/forms tests
+// with every program of the tree that the text of a form is complete.
 #include <gtest/gtest.h>
 
 #include "lowering/schedule/schedule_text.h"
@@ -220,7 +220,7 @@ TEST(StepsText, FaultsNameThePlace) {
             "line 3, column 1: expected 'form steps', found the end of the line");
 }
 
-// Ids of nothing, where there is no first value to go on with.
+// Ids of missing values, in a core that has no value.
 TEST(StepsText, CoreWithoutValues) {
   for (const char* line :
        {"site_of %0 = 0", "inlined %0 %0", "window %0 in cell 0", "pack 0 of cell 0 for %0", "watch memory %0",
@@ -240,7 +240,7 @@ TEST(StepsText, CoreWithoutValues) {
         << line;
 }
 
-// As deep as the reader goes.
+// The deepest nesting that the reader accepts.
 TEST(StepsText, NestedBranches) {
   std::string deep = "unit 0 forward on base\n  instant\n";
   for (int k = 0; k < 2001; ++k) deep += "if %0\n";

@@ -1,7 +1,7 @@
-// Cores and steps written by hand, for tests of what comes after them.
+// Builds cores and steps by hand, to test the passes that follow.
 //
-// Values are added one by one; statements are appended to any block. Ports and cells are
-// named where the test needs them. A Machine drives a compiled table as a host does.
+// Values are added one by one; statements are appended to any block. Ports and cells get names
+// where the test needs them. A Machine drives a compiled table as a host does.
 #pragma once
 
 #include <cstdlib>
@@ -42,7 +42,7 @@ struct ProgramBuilder {
     program.inlined.push_back(false);
     program.value_sites.push_back(UINT32_MAX);
     const ValueId added(core->values.size() - 1);
-    // What is stored is said by the steps.
+    // The steps decide which value is stored.
     core::Rhs& made = (*core)[added].rhs;
     if (auto* f = std::get_if<core::Fby>(&made); f != nullptr && !f->next.valid()) *f = {added, added};
     if (auto* m = std::get_if<core::Merge>(&made); m != nullptr && !m->condition.valid()) *m = {added, added, added};
@@ -154,14 +154,15 @@ inline void* grow_with_realloc(void*, void* old, std::uint64_t old_bytes, std::u
   return moved;
 }
 
-// What the programs of the tests are linked with: the runtime and, of external nodes, the function given.
+// The functions with which the test programs are linked: the runtime's, and the given external
+// one.
 inline std::vector<Linked> links(const FindFunction& external = nullptr) {
   std::vector<Linked> all = {{"", rt::find_program_function}};
   if (external) all.push_back({"", external});
   return all;
 }
 
-// A compiled program and a state of it.
+// A compiled program with a state.
 struct Machine {
   std::unique_ptr<Jit> jit;
   const rml_program* table = nullptr;
@@ -200,7 +201,7 @@ struct Machine {
     in.push_back(nullptr);
     return table->push(state, in.data(), present.data());
   }
-  // Rows of one scalar output; absent ones are `absent`.
+  // Returns the rows of one scalar output, with `absent` for absent ones.
   template <class T>
   std::vector<T> pop_all(T absent = T()) const {
     std::vector<T> rows;

@@ -1,4 +1,5 @@
-// What each pass over a segment does to small ones, worked out by hand, and what `verify` refuses.
+// The result of each pass over small segments, worked out by hand, and segments that `verify`
+// refuses.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ Segments finished(const char* text) {
   return s;
 }
 
-// Values of the scheduled core by the user's name, or by what they apply.
+// Finds a value of the scheduled core by the user's name, or by its operator.
 ValueId find(const Segments& s, const std::string& what) {
   const Core& core = *s.schedule.core;
   for (std::size_t v = 0; v < core.values.size(); ++v) {
@@ -108,7 +109,8 @@ TEST(Segment, ThePlanHasALeadingSweepThatOnlyTakesOperands) {
   EXPECT_TRUE(segment.homes.empty());
 }
 
-// The end is read at every instant; s only where it ends, so one element of it is enough; the other factor elsewhere.
+// The sweep reads `end` at every instant, s only at the end (so one element suffices), and the
+// other factor elsewhere.
 TEST(Segment, WhatTheBackwardSweepReadsIsKept) {
   const Segments s = finished(recurrence);
   const Segment& segment = s.list[0];
@@ -124,7 +126,7 @@ TEST(Segment, TheCutIsAValueOfTheCore) {
   EXPECT_EQ((*s.schedule.core)[s.schedule.units[s.list[0].unit].cut].name, "end");
 }
 
-// Each change of a right segment that makes it wrong, by name.
+// The changes that make a correct segment wrong, by name.
 struct Mutation {
   const char* name;
   std::function<void(Segments&)> change;

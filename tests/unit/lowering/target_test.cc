@@ -1,4 +1,4 @@
-// What passes and code generation ask of a machine, by worked figures.
+// The properties of a machine that passes and code generation use, with worked figures.
 #include "lowering/target.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(Target, counts_lanes_and_registers) {
   EXPECT_EQ(with_vectors(512).divided_lanes(DType::f32), 8);
 }
 
-// Sums of all reductions of a strip fit in twelve registers.
+// The accumulators of all reductions of a strip fit in twelve registers.
 TEST(Target, divides_registers_among_reductions) {
   const std::int64_t vectors[] = {8, 4, 4, 2, 2, 2, 1, 1};
   for (std::int64_t reductions = 1; reductions <= 8; ++reductions)

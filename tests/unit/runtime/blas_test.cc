@@ -1,5 +1,6 @@
-// BLAS at each level that this processor has, against its definition: sizes around those of registers and
-// panels, every option, strides, and the same bits wherever products are fused.
+// Compares BLAS with its definition, at each instruction set level of this processor: sizes
+// around those of registers and panels, every option, strides, and equal bits wherever products
+// are fused.
 #include "runtime/lapack/blas_level.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ bool has_wide() {
 #endif
 }
 
-// f.template operator()<Blas>() at each level.
+// Calls f.template operator()<Blas>() for each level.
 template <class T, class F>
 void at_levels(F&& f) {
   f.template operator()<any::Blas<T>>();
@@ -266,7 +267,8 @@ TEST(Fortran, what_beta_scales_by_0_is_not_read) {
 }
 
 TEST(Fortran, strides_of_vectors) {
-  // A = [1 3; 2 4]; x = (5, 6) with stride 2, y with stride -1, so that its last element is its first.
+  // A = [1 3; 2 4]; x = (5, 6) with stride 2, y with stride -1, so that its last element is
+  // stored first.
   const double a[] = {1, 2, 3, 4}, x[] = {5, 0, 6}, alpha = 2, beta = 3;
   const int two = 2, backward = -1;
   double y[] = {100, 200};

@@ -1,5 +1,5 @@
-// Checkpoints: what is refused, and with which words. That nothing is lost is tested with compiled
-// programs (rmlc test, the differential fuzzer).
+// Checkpoints: refused files and their messages. `rmlc test` and the differential fuzzer test
+// with compiled programs that nothing is lost.
 #include "runtime/checkpoint/checkpoint.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ std::string saved_bytes(const Folder& folder) {
   return folder.read("state");
 }
 
-// Empty: loaded.
+// Returns an empty text if the file was loaded.
 std::string complaint(const rml_program& program, const std::string& bytes) {
   try {
     ProgramState state(program, 0, 0);
@@ -174,7 +174,7 @@ TEST(Checkpoint, options_that_contradict_each_other) {
     EXPECT_EQ(run(sums_program(), pair).status, 2) << pair[0] << pair[2];
 }
 
-// A file with one tensor, as any tool may have written it.
+// Returns a file with one tensor, as any tool may write it.
 std::string parameter_file(const Folder& folder, const std::string& entry, const std::string& data) {
   std::string header = "{" + entry + "}";
   std::string bytes(8, '\0');
@@ -201,7 +201,7 @@ TEST(LoadParameters, from_a_checkpoint) {
   const std::string state = folder.path("state");
   const std::string file = parameter_file(folder, R"("w":{"dtype":"F64","shape":[],"data_offsets":[0,8]})",
                                           std::string("\0\0\0\0\0\0\x14\x40", 8));
-  // Not looked at yet, then looked at.
+  // Before the parameter is used for the first time, and after.
   for (const char* cycles : {"0", "1"}) {
     EXPECT_EQ(run(scale_program(), {"--load-params", file, "--save", state, "--cycles", cycles}, "x\n1\n").status, 0);
     EXPECT_EQ(run(scale_program(), {"--load", state}, "x\n1\n").out, "y\n5\n");
@@ -212,7 +212,7 @@ TEST(LoadParameters, from_a_checkpoint) {
   const std::string bad = folder.write("damaged", damaged);
   EXPECT_EQ(run(scale_program(), {"--load-params", bad}, "x\n1\n").err,
             bad + ": damaged: some of its bytes have changed since it was written (checksum)\n");
-  // A parameter that has no value yet is not saved as one.
+  // A parameter that has no value yet is not saved.
   EXPECT_EQ(run(scale_program(), {"--save", state, "--cycles", "0"}, "x\n1\n").status, 0);
   EXPECT_EQ(run(scale_program(), {"--load", state}, "x\n1\n").out, "y\n2\n");
   EXPECT_EQ(run(scale_program(), {"--load-params", state}, "x\n1\n").err,

@@ -1,4 +1,4 @@
-// Chronograms in and out.
+// Reads and writes chronograms.
 #include <gtest/gtest.h>
 
 #include "tests/unit/runtime/programs.h"
@@ -49,7 +49,7 @@ TEST(Chron, tensors) {
             "q | [[[1;2],[3;4]]] [[[5;6],[7;-8]]]\n");
 }
 
-// Both texts are those of the compiler's chronograms (type_test.cc).
+// Both texts are also those of the compiler's chronograms (type_test.cc).
 TEST(Chron, tensors_of_every_rank_read_back) {
   const std::vector<PortSpec> ports = {{"a", RML_I32},
                                        {"b", RML_I32, {3}},

@@ -1,4 +1,4 @@
-// CSV in and out, through whole runs of a program that copies its inputs.
+// Reads and writes CSV, in complete runs of a program that copies its inputs.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ std::string copied_csv(const std::vector<PortSpec>& ports, const std::string& cs
   return outcome.out;
 }
 
-// The message of a run that fails.
+// Returns the message of a run that fails.
 std::string refused_csv(const std::vector<PortSpec>& ports, const std::string& csv, const std::string& written) {
   const CopyProgram copy(ports);
   const Folder folder;
@@ -66,7 +66,7 @@ TEST(Csv, line_ends_mark_and_blank_lines) {
   EXPECT_EQ(copied_csv(two, "x,n\n"), "x,n\n");
 }
 
-// As Python's encodings write them.
+// Texts as Python's encodings write them.
 TEST(Csv, text_of_other_systems) {
   using namespace std::string_literals;
   const std::string utf16 = "in.csv: UTF-16; expected UTF-8: iconv -f UTF-16 -t UTF-8 converts it\n";
@@ -123,7 +123,7 @@ TEST(Csv, integers_of_every_width) {
             "in.csv:2:1: cycle 0: column 'b': '-1' does not fit in a u8 (0 to 255)\n");
 }
 
-// Nor does a terminal obey what a message quotes.
+// A quoted control sequence must not reach the terminal either.
 TEST(Csv, bytes_that_cannot_be_seen_do_not_end_a_message) {
   using namespace std::string_literals;
   EXPECT_EQ(refused_csv(one_float, "x\n1\n\0\x1b[1m\n"s, "x\n1\n"),
@@ -212,7 +212,7 @@ TEST(CsvErrors, presence) {
             "cycle\n");
 }
 
-// Wide rows and many rows cross the buffers of reader and writer.
+// Wide rows and many rows exceed the buffers of reader and writer.
 TEST(Csv, rows_larger_than_any_buffer) {
   const std::vector<PortSpec> ports = {{"v", RML_F64, {50000}}};
   const CopyProgram copy(ports);
@@ -239,7 +239,7 @@ TEST(Csv, gzip) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   outcome = run(copy.table(), {"--input", folder.path("a.csv.gz")});
   EXPECT_EQ(outcome.out, text);
-  // Members follow each other, as after cat a.gz b.gz.
+  // Concatenated gzip members, as after `cat a.gz b.gz`.
   EXPECT_EQ(std::system(("cd " + folder.path("") +
                          " && printf 'x,n\\n' | gzip > b.csv.gz && printf '5,6\\n7,8\\n' | gzip >> b.csv.gz")
                             .c_str()),

@@ -1,4 +1,5 @@
-// Rows that are dealt out (runtime/ranks/deal.h): which rank gets which, with what is absent and where it stood.
+// Deals rows to ranks (runtime/ranks/deal.h): the rank of each row, absent values, and positions
+// in the input.
 #include "runtime/ranks/deal.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,8 @@
 namespace rml::rt::test {
 namespace {
 
-// end, x, and s, which is there where x is even; x counts the rows from 0, and line 10 + row is where s stood.
+// end, x, and s, which is present if x is even. x counts the rows from 0, and the position of s
+// is line 10 + row.
 class Counting final : public RowSource {
  public:
   Counting(Row& row, std::string ends) : row_(row), ends_(std::move(ends)) {}
@@ -36,7 +38,7 @@ class Counting final : public RowSource {
   std::size_t at_ = 0;
 };
 
-// A rank that never speaks with the others.
+// The transport of a rank that never communicates.
 class Silent final : public Transport {
  public:
   using Transport::Transport;
@@ -58,7 +60,7 @@ struct Deal {
         ranks(transport),
         rows(std::make_unique<Counting>(row, ends), row, program, ranks, limit) {}
 
-  // "0 1 4": the values of x that are dealt to the rank.
+  // Returns the values of x that are dealt to the rank, for example "0 1 4".
   std::string all() {
     std::string text;
     while (rows.read()) text += (text.empty() ? "" : " ") + std::to_string(x());
@@ -83,7 +85,7 @@ std::string dealt(const std::string& ends, std::uint32_t rank, std::uint32_t cou
 }
 
 TEST(deal, micro_batches_go_to_rank_after_rank_and_each_step_begins_with_rank_0) {
-  // Micro-batches 0-1, 2, 3-4 make a step, 5, 6-7, 8 the next one.
+  // Micro-batches 0-1, 2, 3-4 form a step; 5, 6-7, 8 form the next one.
   const std::string ends = "FTTFTTFTT";
   EXPECT_EQ(dealt(ends, 0, 1), "0 1 2 3 4 5 6 7 8");
   EXPECT_EQ(dealt(ends, 0, 2), "0 1 3 4 5 8");

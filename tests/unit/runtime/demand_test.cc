@@ -1,4 +1,5 @@
-// Evaluation on demand, of tables made by hand: when rows are known, in what order effects come, what is kept.
+// Evaluation on demand, with handwritten tables: when rows are known, the order of effects, and
+// which values are kept.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t none = UINT32_MAX;
 
-// ---- a host that counts ----
+// ---- a host that counts its calls
 
 struct Host {
   std::uint64_t calls = 0, bytes = 0;
@@ -30,7 +31,7 @@ struct Host {
   }
 };
 
-// ---- bodies ----
+// ---- bodies
 
 std::vector<double> effects;
 
@@ -57,7 +58,7 @@ std::int32_t first_of(void*, rml_header*, std::int64_t, const void* const* opera
   return RML_OK;
 }
 
-// ---- a program ----
+// ---- a program
 
 class Program {
  public:
@@ -120,7 +121,7 @@ class Program {
 
   rml_header& header() { return *reinterpret_cast<rml_header*>(state_.data()); }
 
-  // One cycle; inputs that are absent are nothing. The rows that it makes known are added to `rows`.
+  // Runs one cycle; absent inputs are nullopt. Appends the rows that become known to `rows`.
   std::int32_t push(const std::vector<std::optional<double>>& values) {
     std::vector<double> numbers(values.size());
     std::vector<std::uint8_t> truths(values.size()), present(values.size() + outputs_.size());
@@ -139,7 +140,7 @@ class Program {
   }
   void finish() { rml_demand_finish(state_.data(), &table_); }
 
-  // What this one's state is made of, into another one of the same equations.
+  // Copies the state of this program into another one with the same equations.
   void hand_over(Program& other) {
     auto& from = rml::rt::demand::evaluator_of(state_.data(), table_);
     auto& to = rml::rt::demand::evaluator_of(other.state_.data(), other.table_);
@@ -214,7 +215,7 @@ TEST(Demand, a_chain_of_a_million_instants) {
   EXPECT_EQ(p.rows.back(), std::vector<double>{7});
 }
 
-// Where segments stay short, nothing more is asked of the host.
+// If segments are short, no more memory is requested from the host.
 TEST(Demand, memory_is_that_of_the_window) {
   Program p;
   const std::uint32_t e = p.truth(), x = p.input();
@@ -234,7 +235,7 @@ TEST(Demand, memory_is_that_of_the_window) {
   EXPECT_LT(p.header().longest_segment, 40);
 }
 
-// A branch that is never taken is not looked at, and what it would need is not kept.
+// A branch that is never taken is not evaluated, and its operands are not kept.
 TEST(Demand, what_nobody_needs_is_not_waited_for) {
   Program p;
   const std::uint32_t c = p.truth(), e = p.truth(), x = p.input();
@@ -250,7 +251,7 @@ TEST(Demand, what_nobody_needs_is_not_waited_for) {
   EXPECT_LT(p.header().longest_segment, 1000);
 }
 
-// s = 0 fby (s + x) on a clock that is seldom there: its memory is found again after many cycles.
+// s = 0 fby (s + x) on a clock that rarely ticks: its memory is found after many cycles.
 TEST(Demand, memories_of_sampled_clocks) {
   Program p;
   const std::uint32_t c = p.truth();
@@ -287,7 +288,8 @@ TEST(Demand, an_input_against_its_clock) {
   EXPECT_EQ(p.rows.size(), 1u);
 }
 
-// The effect of the first instant waits for its argument, and the others wait for it.
+// The effect of the first instant waits for its argument, and the effects of later instants wait
+// for it.
 TEST(Demand, effects_come_in_the_order_of_their_instants) {
   Program p;
   const std::uint32_t e = p.truth(), x = p.input();
@@ -306,7 +308,7 @@ TEST(Demand, effects_come_in_the_order_of_their_instants) {
   EXPECT_EQ(p.rows.size(), 3u);
 }
 
-// None of the cycles before is looked at again.
+// Cycles without a tick in between are not visited again.
 TEST(Demand, effects_on_a_clock_that_is_seldom_there) {
   Program p;
   const std::uint32_t c = p.truth(), x = p.input();
@@ -320,7 +322,7 @@ TEST(Demand, effects_on_a_clock_that_is_seldom_there) {
   EXPECT_EQ(p.rows.size(), 50'001u);
 }
 
-// What has had an effect is part of a state, as long as it may be asked for.
+// Results of effects are part of a state as long as they may be requested.
 TEST(Demand, effects_are_not_repeated) {
   const auto build = [](Program& p) {
     const std::uint32_t e = p.truth(), x = p.input();
@@ -345,7 +347,8 @@ TEST(Demand, effects_are_not_repeated) {
   EXPECT_EQ(rows[11], (std::vector<double>{11, 11 + 10}));
 }
 
-// y = x + post (0 fby y), and what waits for it: unknown for ever, which is said with the place.
+// y = x + post (0 fby y), and a value that waits for it, are never known. This is reported with
+// the place.
 TEST(Demand, what_needs_itself) {
   Program p;
   const std::uint32_t x = p.input();

@@ -1,4 +1,4 @@
-// JSON lines in and out.
+// Reads and writes JSON lines.
 #include <gtest/gtest.h>
 
 #include "tests/unit/runtime/programs.h"
@@ -49,7 +49,7 @@ TEST(Jsonl, other_keys_are_ignored) {
             "{\"x\":3}\n");
 }
 
-// They are valid JSON, in whatever value they are.
+// Such numbers are valid JSON, at any depth.
 TEST(Jsonl, numbers_beyond_every_float_are_ignored_with_their_keys) {
   EXPECT_EQ(copied_jsonl({{"x"}}, "{\"y\":1e400,\"x\":3,\"z\":[-1E+999,{\"w\":1e400}]}\n"), "{\"x\":3}\n");
 }
@@ -79,7 +79,8 @@ TEST(JsonlErrors, values) {
   EXPECT_EQ(refused_jsonl({{"x"}}, "{\"x\":{}}\n"), "<stdin>:1: cycle 0: 'x': an object is not f32\n");
 }
 
-// The parser stops there, and a message that is cut off says nothing.
+// The JSON parser's own message would end at the zero byte, so the runtime reports the byte
+// itself.
 TEST(JsonlErrors, zero_bytes) {
   using namespace std::string_literals;
   EXPECT_EQ(refused_jsonl({{"x"}}, "{\"x\":1}\n{\"x\":2}\0{\n"s),

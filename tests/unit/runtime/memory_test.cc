@@ -1,4 +1,4 @@
-// The allocator programs grow with.
+// The allocator from which programs grow their buffers.
 #include "runtime/base/memory.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,8 @@ TEST(Memory, hands_out_again_what_it_keeps) {
   Memory::grow(&memory, small, 1000, 0);
   Memory::grow(&memory, large, 5000, 0);
   EXPECT_EQ(memory.used(), 0u);
-  // The least that is large enough, of zeros; it grows where it lies, and moves to the next one.
+  // The smallest sufficient block, filled with zeros. It grows in place, or moves to the next
+  // size.
   void* block = Memory::grow(&memory, nullptr, 0, 100);
   EXPECT_EQ(block, small);
   for (int k = 0; k < 100; ++k) EXPECT_EQ(static_cast<unsigned char*>(block)[k], 0);
@@ -57,7 +58,7 @@ TEST(Memory, hands_out_again_what_it_keeps) {
   EXPECT_EQ(block, large);
   for (int k = 0; k < 4000; ++k) EXPECT_EQ(static_cast<unsigned char*>(block)[k], k < 100 ? 5 : 0);
   EXPECT_EQ(memory.used(), 4000u);
-  // More than there is spare.
+  // More than is spare.
   block = Memory::grow(&memory, block, 4000, 1 << 16);
   ASSERT_NE(block, nullptr);
   EXPECT_EQ(static_cast<unsigned char*>(block)[99], 5);

@@ -1,4 +1,4 @@
-// --missing: cells of CSV without a value, and flags that follow from them.
+// --missing: cells of CSV without a value, and the presence flags that follow from them.
 #include <gtest/gtest.h>
 
 #include "tests/unit/runtime/programs.h"
@@ -55,7 +55,7 @@ TEST(Missing, of_json_lines) {
             "{\"x\":\"NaN\",\"n\":1}\n{\"x\":\"NaN\",\"n\":2}\n");
   EXPECT_EQ(of_lines(tensor, "nan", "{\"c\":true,\"v\":[1,null]}\n{\"c\":true}\n{\"c\":false}\n"),
             "{\"c\":true,\"v\":[1,\"NaN\"]}\n{\"c\":true,\"v\":[\"NaN\",\"NaN\"]}\n{\"c\":false,\"v\":null}\n");
-  // A row that has the flag is held to it.
+  // If a row contains the flag, the flag must agree with the values.
   EXPECT_EQ(of_lines(flagged, "absent", "{\"x\":1}\n{\"x_present\":false}\n"),
             "{\"x_present\":true,\"x\":1}\n{\"x_present\":false,\"x\":null}\n");
   EXPECT_NE(of_lines(flagged, "absent", "{\"x_present\":true}\n", 1).find("'x'"), std::string::npos);

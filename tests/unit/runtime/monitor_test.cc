@@ -1,4 +1,4 @@
-// What is seen of a run: curves and their picture, event files, values that are not finite.
+// Monitoring of runs: curves and their picture, event files, non-finite values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -110,7 +110,7 @@ TEST(Plot, of_little_or_nothing) {
 }
 
 TEST(EventLog, checksum_of_the_standard) {
-  // CRC-32C of "123456789" is e3069283; masked as TFRecord has it.
+  // CRC-32C of "123456789" is e3069283; it is masked as in TFRecord.
   const std::uint32_t crc = 0xe3069283u;
   EXPECT_EQ(masked_crc32c("123456789"), ((crc >> 15) | (crc << 17)) + 0xa282ead8u);
 }
@@ -139,7 +139,7 @@ TEST(EventLog, records_and_scalars) {
     at += 16 + length;
   }
   ASSERT_EQ(messages.size(), 3u);
-  // Wall time aside (key and 8 bytes): step, then the content.
+  // After the wall time (key and 8 bytes) follow the step and the content.
   EXPECT_EQ(messages[0].substr(9), std::string("\x10\x00\x1a\x0d"
                                                "brain.Event:2",
                                                17));
@@ -208,7 +208,7 @@ TEST(OnNan, a_state_of_infinities_may_stay_one) {
   const Folder folder;
   const std::string state = folder.path("state");
   EXPECT_EQ(run(sums_program(), {"--save", state}, "x\ninf\n").status, 0);
-  // The output is told of, the cell is not.
+  // The output is reported, but not the memory cell.
   EXPECT_EQ(run(sums_program(), {"--load", state, "--on-nan", "stop"}, "x\n1\n").err,
             "sums.rml:1:9: cycle 1: infinite: sum\n");
 }

@@ -1,4 +1,4 @@
-// NumPy files in and out, against NumPy itself where it is installed.
+// Reads and writes NumPy files, and compares with NumPy where it is installed.
 #include <gtest/gtest.h>
 
 #include "runtime/stream_io/npy_array.h"
@@ -16,7 +16,7 @@ std::string npy(const std::string& descr, std::uint64_t rows, const std::vector<
   return npy_header_text(descr, rows, dims.data(), static_cast<std::uint32_t>(dims.size())) + data;
 }
 
-// What a run over one .npy answers: its output, or its message without the folder.
+// Returns the output of a run over one .npy file, or its message without the folder.
 std::string answer(const PortSpec& port, const std::string& file) {
   const CopyProgram copy({port});
   const Folder folder;
@@ -197,7 +197,7 @@ TEST(NpyErrors, streams_that_may_be_absent) {
 
 class NpzErrors : public testing::Test {
  protected:
-  // An archive of x = [1, 2, 3, …] that we wrote.
+  // An archive of x = [1, 2, 3, …] that the runtime wrote.
   std::string archive() {
     std::string csv = "x\n";
     for (int k = 0; k < 100; ++k) csv += std::to_string(k) + "\n";
@@ -236,8 +236,8 @@ TEST_F(NpzErrors, truncated_and_damaged) {
 TEST_F(NpzErrors, bomb) {
   std::string bomb = archive();
   const std::size_t directory = bomb.find("PK\x01\x02");
-  bomb[directory + 10] = 8;       // deflated, it says
-  bomb[directory + 27] = '\x70';  // the size becomes 1.9 GB
+  bomb[directory + 10] = 8;       // marks it as deflated
+  bomb[directory + 27] = '\x70';  // changes the size to 1.9 GB
   const std::string text = answer(bomb);
   EXPECT_NE(text.find("more than deflate can hold"), std::string::npos) << text;
 }

@@ -1,4 +1,4 @@
-// The command line: what is accepted, what is refused and how.
+// The command line of programs: accepted and refused options, and their messages.
 #include <gtest/gtest.h>
 
 #include "tests/unit/runtime/programs.h"

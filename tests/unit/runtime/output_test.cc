@@ -1,4 +1,4 @@
-// Where output goes, and what happens when it cannot go there.
+// Destinations of output, and errors while writing.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -92,7 +92,7 @@ TEST(Output, a_wrong_input_leaves_an_old_output_alone) {
   EXPECT_EQ(folder.read("old.csv"), "precious\n");
 }
 
-// A row is out before the next one is asked for, though nothing else forces the buffer.
+// A row is written before the next one is requested, even if the buffer is not full.
 TEST(Output, rows_answer_rows) {
   for (const char* format : {"csv", "jsonl"}) {
     const bool csv = std::string(format) == "csv";
@@ -106,7 +106,8 @@ TEST(Output, rows_answer_rows) {
       const std::string sum = std::to_string(n);
       EXPECT_EQ(talk.receive_line(), csv ? sum : "{\"sum\":" + sum + "}");
     }
-    // Half a row is not a row; what is complete must be out while the rest is awaited.
+    // Half a row is incomplete; complete rows must be written while the runtime waits for the
+    // rest.
     talk.send(csv ? "1\n2" : "{\"x\":1}\n{\"x\":");
     EXPECT_EQ(talk.receive_line(), csv ? "4" : "{\"sum\":4}");
     talk.send(csv ? "0\n" : "20}\n");

@@ -1,4 +1,5 @@
-// The threads behind parallel loops. Also built with ThreadSanitizer, so what pieces write is plain memory.
+// The threads behind parallel loops. Also built with ThreadSanitizer, so the pieces write plain
+// memory.
 #include "runtime/base/parallel.h"
 
 #include <dlfcn.h>
@@ -70,7 +71,8 @@ TEST(parallel, what_a_loop_wrote_is_seen_by_the_next) {
   for (const double v : step.values) ASSERT_EQ(v, 1.0);
 }
 
-// A thread late for a loop of few pieces once took a piece of the next one, which has more; the loop never ended.
+// Regression: a late thread took a piece of the next loop, which has more pieces, and the loop
+// never ended.
 TEST(parallel, loops_of_few_and_of_many_pieces) {
   for (int k = 0; k < 100'000; ++k) {
     for (const std::int64_t n : {2, 64}) {
@@ -158,7 +160,7 @@ TEST(parallel, several_callers_at_once) {
   for (std::thread& caller : callers) caller.join();
 }
 
-#ifndef __SANITIZE_THREAD__  // which does not follow children of a process with threads
+#ifndef __SANITIZE_THREAD__  // it does not follow children of a process with threads
 TEST(parallel, a_child_of_fork_starts_its_own_threads) {
   const Counts before(100);
   rml_parallel(count_rounds, &before, 100, 1, 4);
@@ -175,7 +177,7 @@ TEST(parallel, a_child_of_fork_starts_its_own_threads) {
   EXPECT_EQ(status, 0);
 }
 
-// The pieces that are left of it are the parent's.
+// The parent computes the remaining pieces.
 TEST(parallel, a_fork_while_a_loop_runs) {
   struct Held {
     mutable std::atomic<int> begun{0}, done{0};

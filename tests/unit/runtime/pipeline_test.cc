@@ -1,5 +1,5 @@
-// Reading ahead and writing behind, with sources and sinks that are slow, fail or wait. Compiled without warming up:
-// the threads begin with the first row.
+// Reading ahead and writing behind, with sources and sinks that are slow, fail or wait. Built
+// without a warm-up, so the threads start with the first row.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -30,7 +30,7 @@ std::int64_t number(const Row& row) {
   return n;
 }
 
-// Row n: n, n at odd rows, 100 times n.
+// Row n contains n, n at odd rows, and 100 times n.
 void fill(Row& row, std::int64_t n) {
   std::memcpy(row.data(0), &n, sizeof n);
   row.set_present(0, true);
@@ -137,7 +137,7 @@ TEST(ReadAhead, never_more_rows_than_are_needed) {
   EXPECT_EQ(read.reads, 10);
 }
 
-// A source whose rows come when the test says so.
+// A source whose rows arrive when the test sends them.
 class Partner {
  public:
   std::unique_ptr<ReadAhead> open(Row& row, const WakeUp& wake_up, std::function<void()> flush) {
@@ -161,7 +161,7 @@ class Partner {
   ReadAhead* source_ = nullptr;
 };
 
-// Row n + 1 is sent once the outputs of row n are flushed: any forgotten flush would wait for ever.
+// Row n + 1 is sent once the outputs of row n are flushed, so a missing flush would wait forever.
 TEST(ReadAhead, flushes_before_it_waits) {
   Row row(ports, 3);
   const WakeUp wake_up;
@@ -201,7 +201,7 @@ TEST(ReadAhead, ends_while_nobody_takes_its_rows) {
   }
 }
 
-// What a sink was given, and what the test makes of it.
+// The rows that a sink received, and the reactions that the test chooses.
 struct Written {
   std::atomic<std::int64_t> rows{0};
   std::atomic<bool> closed{false};
@@ -273,7 +273,7 @@ TEST(WriteBehind, a_failure_is_told_once_and_harms_no_other_sink) {
   WriteBehind sinks(row, 3, true);
   sinks.add(std::make_unique<Collector>(sinks.row(), bad), {0, 1});
   sinks.add(std::make_unique<Collector>(sinks.row(), good), {2});
-  // The sink fails again and again, as it counts no further.
+  // The count stops, so the sink fails repeatedly.
   std::int64_t n = 0;
   const std::string told = message([&] {
     for (; n < 1'000'000; ++n) {
@@ -322,7 +322,7 @@ TEST(WriteBehind, ends_without_catching_up) {
   }
 }
 
-// Both ends at once, and values of which one alone fills more than a batch.
+// Both ends together, with values of which a single one exceeds a batch.
 TEST(Pipeline, large_rows_go_through) {
   static constexpr std::uint64_t large[] = {300'000};
   static constexpr rml_port wide[] = {{"w", "base on c", RML_F32, 0, 0, 1, large, 300'000},

@@ -1,4 +1,4 @@
-// See programs.h.
+// Each program is a table of functions over a state that begins with its header.
 #include "tests/unit/runtime/programs.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ rml_program table(const char* name, const char* source) {
   return program;
 }
 
-// ---- copy: the row lies behind the header, each port in a block of its own ----
+// ---- copy: the row follows the header, and each port has a block of its own
 
 const rml_program* copied = nullptr;
 const std::vector<PortSpec>* copied_specs = nullptr;
@@ -204,7 +204,7 @@ std::int32_t count_pop(void* state, void* const* out, std::uint8_t* present) {
   return 1;
 }
 
-// Rows wait for the end of their segment: a block that grows holds the segment's values.
+// Rows wait for the end of their segment. A block that grows holds the values of the segment.
 struct SegmentMax {
   rml_header header;
   std::int32_t* values;

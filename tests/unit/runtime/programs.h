@@ -1,8 +1,8 @@
-// Small programs written by hand against rmlrt.h, for tests of the runtime.
+// Small handwritten programs for rmlrt.h, for tests of the runtime.
 //
-// Each is what a compiler would emit for the node in its comment. CopyProgram passes any list
-// of streams through; as the C table has no room for a closure, only the CopyProgram made last
-// may run.
+// Each is like the compiler's output for the node in its comment. CopyProgram passes any list of
+// streams through. The C table has no room for a closure, so only the CopyProgram made last may
+// run.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct PortSpec {
   std::string name;
   std::uint8_t dtype = RML_F32;
   std::vector<std::uint64_t> dims = {};
-  int sampled_by = -1;  // index of the Boolean input whose truth is the port's clock
+  int sampled_by = -1;  // index of the Boolean input that is the clock of the port
 };
 
-// A condition, and what is there where it holds.
+// A condition, and an input that is present if it is true.
 inline const std::vector<PortSpec> sampled = {{"c", RML_BOOL}, {"x", RML_F32, {}, 0}};
 
 class CopyProgram {
@@ -39,7 +39,7 @@ class CopyProgram {
 
 // node sums(x: f32) -> (sum: f32)   sum = x + (0 fby sum)
 const rml_program& sums_program();
-// The same, but for what it keeps: a memory of another name, type or shape, or one more.
+// The same node with a different memory: its name, type or shape, or an additional one.
 enum class Differing { name, dtype, shape, more };
 rml_program sums_that_differ(Differing how);
 // node scale(x: f64) -> (y: f64)   w = param(2.0); y = w * x
@@ -48,9 +48,10 @@ const rml_program& scale_program();
 const rml_program& evens_program();
 // node count() -> (n: i64)   n = 0 fby n + 1
 const rml_program& count_program();
-// node segment_max(end: bool, x: i32) -> (m: i32)   the largest x of the segment that ends where end
+// node segment_max(end: bool, x: i32) -> (m: i32)   the largest x of the segment that ends where
+// `end` is true
 const rml_program& segment_max_program();
-// node fail(x: i32) -> (y: i32)   stops at cycle 3 with the fault of the number
+// node fail(x: i32) -> (y: i32)   stops at cycle 3 with the given fault
 const rml_program& failing_program(std::int32_t fault);
 
 }  // namespace rml::rt::test

@@ -1,5 +1,6 @@
-// What programs call among ranks (rmlrt.h), by one that is alone and by threads; what is asked wrongly; what ranks find
-// out about each other before they begin. Sums of all sizes on all transports: tests/ranks.
+// The functions that programs call among ranks (rmlrt.h): by a single rank and by threads, with
+// wrong arguments, and the checks of ranks before they begin. tests/ranks tests sums of all sizes
+// on all transports.
 #include "runtime/ranks/ranks.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 namespace rml::rt::test {
 namespace {
 
-// What each rank says at its end; the ranks leave when all have done their part.
+// Returns the final text of each rank. The ranks leave when all have finished.
 std::vector<std::string> on_ranks(std::uint32_t count, const std::function<std::string(Transport&)>& body) {
   const auto meeting = std::make_shared<Meeting>(count);
   std::vector<std::string> said(count);
@@ -52,7 +53,8 @@ TEST(ranks, null_is_a_program_that_is_alone) {
   EXPECT_EQ(value, 3);
 }
 
-// 0.1 + 0.3 and 0.2 + 0.4 first: in the order of the numbers the sum of the second three is another.
+// 0.1 + 0.3 and 0.2 + 0.4 are added first; in the order of the numbers, the second sum of three
+// would differ.
 TEST(ranks, alone_sums_by_the_tree) {
   for (std::uint64_t first : {std::uint64_t{0}, std::uint64_t{4}}) {
     const double values[] = {0.1, 0.2, 0.3, 1e16};
@@ -78,7 +80,7 @@ TEST(ranks, a_step_that_is_cut_off_has_no_sum) {
       EXPECT_EQ(total, in_step == 2 && k == 1 ? 3.0 : 0.0);
     }
   }
-  // What comes late is of a step that was whole, as there is another one behind it.
+  // A late message belongs to a step that was complete, because another step follows.
   EXPECT_EQ(rml_step_ends(ranks.handle(), 2, 3), 1);
   ranks.rethrow();
 }

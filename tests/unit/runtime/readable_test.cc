@@ -1,5 +1,5 @@
-// What messages look like that quote hostile input. Expected texts are written by hand; code points by the Unicode
-// Standard.
+// Messages that quote hostile input. The expected texts are written by hand; code points are
+// classified by the Unicode Standard.
 #include "runtime/base/readable.h"
 
 #include <gtest/gtest.h>
@@ -35,8 +35,9 @@ TEST(Readable, what_a_terminal_would_obey) {
 TEST(Readable, bytes_that_are_no_text) {
   EXPECT_EQ(readable("\x9b\xff"), "\\x9b\\xff");
   EXPECT_EQ(readable("\xc1\x81\xe0\x80\x9b\xf0\x80\x80\x9b"),
-            "\\xc1\\x81\\xe0\\x80\\x9b\\xf0\\x80\\x80\\x9b");                                  // overlong
-  EXPECT_EQ(readable("\xed\xa0\x80\xf4\x90\x80\x80"), "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");  // surrogate, too large
+            "\\xc1\\x81\\xe0\\x80\\x9b\\xf0\\x80\\x80\\x9b");  // overlong
+  EXPECT_EQ(readable("\xed\xa0\x80\xf4\x90\x80\x80"),
+            "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");  // a surrogate, and a code point that is too large
   EXPECT_EQ(readable("\xe2\x80"), "\\xe2\\x80");
 }
 
@@ -48,9 +49,9 @@ TEST(Readable, quotations_are_short_and_on_one_line) {
   EXPECT_EQ(readable_message("in " + many(300, "w") + " or so"), "in " + many(200, "w") + "… or so");
   EXPECT_EQ(readable_message("file 'a\nerror: b' is bad"), "file 'a\\u{a}error: b' is bad");
   EXPECT_EQ(readable_message("a\nb", Lines::one), "a\\u{a}b");
-  // Linkers' way to quote.
+  // Linkers quote names like this.
   EXPECT_EQ(readable_message("undefined `f'\nundefined `g'"), "undefined `f'\nundefined `g'");
-  // No mark, no quotation: but no line without an end either.
+  // Text outside of quotations is not escaped, but very long lines are cut.
   const std::string words = many(1000, "a ");
   EXPECT_EQ(readable_message(words + "\nb"), words.substr(0, 1000) + "…\nb");
 }

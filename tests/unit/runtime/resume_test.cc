@@ -1,4 +1,4 @@
-// --resume: the files of a run that was stopped and gone on with are those of one that was not.
+// --resume: an interrupted and resumed run leaves the same files as an uninterrupted one.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -25,7 +25,7 @@ TEST(Resume, the_same_command_goes_on) {
       std::vector<std::string> stopped = command;
       stopped.insert(stopped.end(), {"--cycles", std::to_string(stop)});
       EXPECT_EQ(run(sums_program(), stopped).status, 0);
-      // Two more runs: the second finds nothing left to do.
+      // Two more runs; the second has nothing left to do.
       for (int again = 0; again < 2; ++again) {
         const Outcome outcome = run(sums_program(), command);
         EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -40,7 +40,7 @@ TEST(Resume, the_same_command_goes_on) {
   }
 }
 
-// What a killed run leaves: rows beyond the last state.
+// A killed run leaves rows that follow the last saved state.
 TEST(Resume, rows_beyond_the_state_are_taken_back) {
   const Folder folder;
   const std::string in = folder.write("in.csv", five), out = folder.path("o.csv"), state = folder.path("state");
@@ -141,7 +141,7 @@ TEST(Resume, outputs_that_cannot_be_taken_back) {
   }
 }
 
-// A run that was loaded, then saved: its own streams are what is gone on with.
+// A run that was loaded and then saved is resumed with its own random streams.
 TEST(Resume, after_load) {
   const Folder folder;
   const std::string first = folder.path("first"), state = folder.path("state"), out = folder.path("o.csv");

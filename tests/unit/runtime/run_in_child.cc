@@ -1,4 +1,5 @@
-// See run_in_child.h.
+// Connects the child by pipes and waits for it in /proc; the child runs rml_main and exits with
+// its status.
 #include "tests/unit/runtime/run_in_child.h"
 
 #include <fcntl.h>
@@ -151,10 +152,10 @@ void Conversation::wait_until_it_waits() {
     const auto threads = std::filesystem::directory_iterator("/proc/" + std::to_string(child_) + "/task");
     return std::ranges::all_of(threads, [](const std::filesystem::directory_entry& thread) {
       const std::string stat = text_of(thread.path() / "stat");
-      return stat.empty() || stat.find(") S ") != std::string::npos;  // a thread that has gone has none
+      return stat.empty() || stat.find(") S ") != std::string::npos;  // a thread that has ended has no status
     });
   };
-  int quiet = 0;  // looks; one thread may wake another between two of them
+  int quiet = 0;  // observations in a row; one thread may wake another between two of them
   for (int k = 0; quiet < 3 && k < patience_ms; ++k) {
     int left = 0;
     quiet = ::ioctl(to_, FIONREAD, &left) == 0 && left == 0 && sleep() ? quiet + 1 : 0;

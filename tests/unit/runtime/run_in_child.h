@@ -1,7 +1,8 @@
-// Runs rml_main in a child process and collects what it wrote.
+// Runs rml_main in a child process and collects its output.
 //
-// A child, because the runtime writes to the file descriptors 1 and 2, installs signal handlers
-// and is to be judged by its exit status. Each test has a folder of its own, removed at its end.
+// A child is needed because the runtime writes to the file descriptors 1 and 2 and installs
+// signal handlers, and because tests check its exit status. Each test has a folder of its own,
+// which is removed at its end.
 #pragma once
 
 #include <sys/types.h>
@@ -20,10 +21,10 @@ struct Outcome {
   std::string err;
 };
 
-// input goes through a pipe (at most 64 KiB).
+// `input` is sent through a pipe (at most 64 KiB).
 Outcome run(const rml_program& program, const std::vector<std::string>& arguments, const std::string& input = "");
 
-// A child whose three streams are pipes, to talk to row by row.
+// A child whose three streams are pipes, for an exchange row by row.
 class Conversation {
  public:
   Conversation(const rml_program& program, const std::vector<std::string>& arguments);
@@ -32,12 +33,13 @@ class Conversation {
   Conversation& operator=(const Conversation&) = delete;
   void send(const std::string& text);
   void end_input();
-  // The next line the child writes to stdout; "<nothing>" after half a minute without one.
+  // Returns the next line that the child writes to stdout; "<nothing>" if half a minute passes
+  // without one.
   std::string receive_line();
   void close_output();
-  // Once the child looks for the signal: one that comes before ends any program.
+  // Sends the signal once the child handles it; an earlier signal would end the program.
   void interrupt(int signal);
-  // Until the child has taken all input and asks for more.
+  // Waits until the child has read all input and waits for more.
   void wait_until_it_waits();
   Outcome wait();
 
@@ -51,9 +53,9 @@ class Conversation {
 
 using Folder = rml::test::TemporaryFolder;
 
-// Runs Python with NumPy; false if there is none (the test then skips).
+// True if Python with NumPy is installed; otherwise the test is skipped.
 bool has_numpy();
-// The program's standard output; fails the test if it exits with another status than 0.
+// Returns the standard output of the Python program. Fails the test if its exit status is not 0.
 std::string python(const std::string& code);
 
 }  // namespace rml::rt::test

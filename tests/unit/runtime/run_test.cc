@@ -1,4 +1,4 @@
-// The cycle loop: faults, ends, several inputs, figures.
+// The loop over cycles: faults, ends of input, several inputs, statistics.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -82,7 +82,7 @@ TEST(Run, presence_faults_name_the_right_file) {
                              "at this cycle\n");
 }
 
-// Long enough for threads that read ahead and write behind.
+// Long enough to start the threads that read ahead and write behind.
 TEST(Run, long_runs) {
   const Folder folder;
   std::string input = "x\n", expected = "sum\n";

@@ -1,4 +1,4 @@
-// The safetensors format: bytes written by hand, damage of every kind, and Python's own reader.
+// The safetensors format: handwritten bytes, damage of every kind, and Python's own reader.
 #include "runtime/checkpoint/safetensors.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Scalars as text: correct rounding against strtof/strtod, round trips, 16-bit floats.
+// Scalars as text: correct rounding as by strtof and strtod, round trips, 16-bit floats.
 #include "runtime/stream_io/scalar_text.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(ScalarText, floats_are_correctly_rounded) {
   }
 }
 
-// Decimals at, just below and just above the middle of two floats.
+// Decimals exactly at, just below and just above the middle of two floats.
 TEST(ScalarText, ties) {
   std::mt19937_64 random(2);
   char text[128];
@@ -114,7 +114,7 @@ TEST(ScalarText, halves_round_to_nearest_even) {
   EXPECT_EQ(f16_from_float(-0.0f), 0x8000);
   EXPECT_EQ(bf16_from_float(std::bit_cast<float>(0x3f808000u)), 0x3f80);
   EXPECT_EQ(bf16_from_float(std::bit_cast<float>(0x3f818000u)), 0x3f82);
-  // A decimal just above a tie rounds up, though it is the tie in f32.
+  // A decimal just above a tie rounds up, even if it is the tie after rounding to f32.
   std::uint16_t half = 0;
   EXPECT_EQ(parse_whole_scalar(RML_F16, "2049.0000000001", &half), Parsed::ok);
   EXPECT_EQ(half, 0x6801);

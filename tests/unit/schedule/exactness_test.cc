@@ -1,5 +1,5 @@
-// Programs whose schedule writes every row when it is determined, and programs whose schedule does not, for a reason
-// that is seen by hand.
+// Programs whose schedule writes every row when it is determined, and programs whose schedule
+// does not, for a reason that is found by hand.
 #include <gtest/gtest.h>
 
 #include "compiler/pipeline.h"
@@ -32,15 +32,15 @@ TEST(Exactness, Exact) {
            "node main(x: f64) -> (y: f64)\n  y = 0.0 fby y + x;\n",
            "node main(e: bool, x: f64) -> (y: f64)\n  y = backfill(x, e);\n",
            "node main(e: bool, x: f64) -> (g: f64)\n  g = x + 0.5 * post_end(e, 0.0, g);\n",
-           // Two ends: the condition that holds wherever one of them does.
+           // Two ends: the condition is true if either is.
            "node main(done: bool, cut: bool, r: f64) -> (g: f64)\n  end = done or cut;\n"
            "  g = r + 0.5 * post_end(end, 0.0, g);\n",
            "node main(done: bool, x: f64) -> (y: f64)\n  n = 0 fby (if n == 1 then 0 else n + 1);\n"
            "  y = backfill(x, done or n == 1);\n",
-           // Two segments, one after the other; the second ends where the first does, or later.
+           // Two segments, one after the other; the second ends with the first, or later.
            "node main(e: bool, b: bool, x: f64) -> (g: f64, h: f64)\n  g = x + post_end(e, 0.0, g);\n"
            "  h = backfill(g, b);\n",
-           // What ends a segment is known one cycle later.
+           // The end of a segment is known one cycle later.
            "node main(r: bool, x: f64) -> (y: f64)\n  y = x + (if post r then 0.0 else post y);\n",
            "node main(id: i32, x: f64) -> (y: f64)\n  y = backfill(x, id != post id);\n",
            "node main(e: bool, x: f64) -> (y: f64)\n  y = post (if e then x else y);\n",
@@ -51,7 +51,7 @@ TEST(Exactness, Exact) {
     EXPECT_FALSE(inexact(text)) << text << inexact(text)->why;
 }
 
-// What a literal would have to assume, a computed cut need not.
+// A computed cut needs no assumption where a literal would.
 TEST(Exactness, ComputedCuts) {
   for (const char* text : {
            "node main(e: bool, q: bool, x: f64) -> (y: f64)\n"
@@ -65,7 +65,7 @@ TEST(Exactness, ComputedCuts) {
     EXPECT_FALSE(inexact(text, {Ends::by_need})) << text << inexact(text, {Ends::by_need})->why;
 }
 
-// A value that waits for no other leads, though it stands behind what waits for the end of a segment.
+// A value that waits for no other leads, even after values that wait for the end of a segment.
 TEST(Exactness, SharedWindows) {
   const std::string held =
       "node held(e: bool, x: f64) -> (y: f64)\n  y = param_end(e, param(0.5)) * x;\n"
@@ -79,7 +79,7 @@ TEST(Exactness, SharedWindows) {
     EXPECT_EQ(apart->kind, Inexact::withheld) << text;
     EXPECT_FALSE(inexact(text, {Ends::plain, Windows::wide})) << text;
   }
-  // Booleans of the gradient are a component of their own.
+  // The Booleans of the gradient are a component of their own.
   const std::string sometimes =
       "node held(e: bool, x: f64) -> (y: f64)\n  y = tanh(param_end(e, param(0.5)) * x);\n"
       "node main(e: bool, q: bool, x: f64) -> (y: f64)\n  y, _ = diff held(e, x, q, -0.1 when q);\n";
@@ -87,7 +87,7 @@ TEST(Exactness, SharedWindows) {
   EXPECT_FALSE(inexact(sometimes, {Ends::plain, Windows::shared}));
 }
 
-// Many conditions together are too many to be followed; each column has few.
+// All conditions together have too many states, but each column depends on few.
 TEST(Exactness, ColumnByColumn) {
   std::string inputs, outputs, equations;
   for (int k = 0; k < 16; ++k) {
@@ -113,13 +113,14 @@ TEST(Exactness, Assumptions) {
 
 TEST(Exactness, RowsThatAreWithheld) {
   const std::string there = "` may be determined while what it waits for is not there | ";
-  // Where the branch is not taken, nothing has to wait for the segment.
+  // If the branch is not taken, nothing has to wait for the segment.
   expect("node main(c: bool, e: bool, x: f64) -> (y: f64)\n  y = if c then x else backfill(x, e);\n", Inexact::withheld,
          "a row of `y" + there + "not `e`, `c`");
   // The first value is needed at the first cycle only.
   expect("node main(e: bool, x: f64) -> (y: f64)\n  y = backfill(x, e) fby x;\n", Inexact::withheld,
          "a row of `y" + there + "`e`; not `e`");
-  // v1 of the second cycle is known, that of the first is not: one stream has them in order.
+  // v1 of the second cycle is known and that of the first is not, but one stream delivers them in
+  // order.
   expect(
       "node main(q: bool, c: bool, x: f64, z: f64) -> (v0: f64)\n  v0 = if c then x else post v1;\n"
       "  v1 = merge q (post (z when q)) (z when not q);\n",
@@ -128,7 +129,8 @@ TEST(Exactness, RowsThatAreWithheld) {
          "a row of `y" + there + "-");
 }
 
-// What is computed a cycle later because it may look ahead is withheld where it does not; at the start it may be.
+// A value that is computed a cycle later because it may look ahead is withheld if it does not; at
+// the start it may be.
 TEST(Exactness, RowsThatAreBehind) {
   expect("node main(c: bool, x: f64) -> (y: f64)\n  y = if c then x else post z;\n  z = 0.0 fby (0.0 fby y);\n",
          Inexact::withheld, "a row of `y` may be determined while what it waits for is not there | ");

@@ -1,5 +1,5 @@
-// The validator accepts what the scheduler makes of programs of every kind, and refuses what is made of it by breaking
-// it, in every way that there is, at every place where it breaks. Changes that leave a schedule right are accepted.
+// The validator must accept the scheduler's output for programs of every kind. It must refuse
+// every change that breaks a schedule, at every place, and accept changes that leave it correct.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -36,12 +36,12 @@ Schedule schedule_of(const Source& source) {
 
 constexpr Source sources[] = {
     {"../examples/pid/pid.rml", ""},                          // forward, straight
-    {"acceptance/case03_backfill.rml", "alone"},              // segments of one sweep back
+    {"acceptance/case03_backfill.rml", "alone"},              // segments of one backward sweep
     {"acceptance/case03_backfill.rml", "sampled"},            // on a sampled clock
     {"acceptance/case03_backfill.rml", "nested"},             // many units
     {"acceptance/case04_batch_norm.rml", "batch_mean"},       // four sweeps
-    {"acceptance/case08_two_cuts.rml", "inputs"},             // a condition only at the cut
-    {"acceptance/case08_two_cuts_backward.rml", "inputs"},    // a side
+    {"acceptance/case08_two_cuts.rml", "inputs"},             // a condition that holds only at the cut
+    {"acceptance/case08_two_cuts_backward.rml", "inputs"},    // a side cell
     {"acceptance/case06_rnn.rml", "every_cycle"},             // a training
     {"language/iterators/gradient_across_a_branch.rml", ""},  // calls
     {"figures/fig20_diff_lstm_numeric.rml", "mixed"},         // posts that wait for a sampled clock
@@ -53,7 +53,7 @@ constexpr Source sources[] = {
     {"../benchmarks/ml/lstm_infer.rml", "", Grain::op},
     {"acceptance/case06_rnn.rml", "every_cycle", Grain::stage},
     {"acceptance/case06_rnn.rml", "every_cycle", Grain::op},
-    // computed cuts
+    // Computed cuts.
     {"rows/cases/done_or_truncated.rml", "", Grain::none, {Ends::by_need}},
     {"rows/cases/backfill_or.rml", "", Grain::none, {Ends::by_need}},
     {"rows/cases/two_ends.rml", "", Grain::none, {Ends::by_need}},
@@ -61,7 +61,7 @@ constexpr Source sources[] = {
     {"rows/cases/lazy_memory.rml", "", Grain::none, {Ends::by_need}},
     {"rows/cases/level.rml", "", Grain::none, {Ends::by_need}},
     {"rows/cases/restart_trained.rml", ""},  // looks back
-    // shared windows
+    // Shared windows.
     {"../examples/sunspots/sunspots.rml", "", Grain::none, {Ends::plain, Windows::shared}},
     {"rows/cases/moved_by_hand.rml", "", Grain::none, {Ends::plain, Windows::wide}},
     {"rows/cases/held_straight.rml", "", Grain::none, {Ends::plain, Windows::wide}},

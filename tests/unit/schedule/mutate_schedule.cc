@@ -1,7 +1,8 @@
-// What comes of a change is known from the equations alone. A value is certain where every run needs it at each instant
-// of its unit's clock: a row, an assertion, a parameter that moves, what may fail, or an operand that a certain one
-// always looks at. That of a certain value something is missing, twice, or late, is wrong in every run; two neighbours
-// of which neither mentions the other may change places.
+// The equations alone decide whether a change is an error. A value is certain if every run needs
+// it at each instant of its unit's clock: a row, an assertion, the next value of a parameter, a
+// value that can fail, or an operand that a certain value always reads. A schedule in which a
+// certain value is missing, computed twice, or late is wrong in every run. Two adjacent values
+// that do not depend on each other may be exchanged.
 #include "mutate_schedule.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace rml {
 
 namespace {
 
-// Of the same instant, whatever holds.
+// Operands of the same instant that are needed in every case.
 std::vector<ValueId> always_needed(const Core& core, ValueId v) {
   std::vector<ValueId> found;
   const core::Rhs& rhs = core[v].rhs;
@@ -98,7 +99,7 @@ class Mutation {
         });
     }
   }
-  // By a unit that runs before its own.
+  // True if a unit that runs before its own reads the value.
   bool read_early(ValueId v) const {
     for (std::uint32_t u = 0; u <= s_.unit_of[v.index]; ++u)
       for (const ValueId o : s_.units[u].operands)
@@ -134,7 +135,8 @@ class Mutation {
     }
   }
 
-  // What the leading sweep looks at cannot come with the next instant; what comes with it may as well be waited for.
+  // An operand of the leading sweep cannot arrive with the next instant; an operand that does may
+  // also be waited for.
   void belated(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
     for (const ValueId v : unit.operands) {
@@ -241,7 +243,7 @@ class Mutation {
       s = add_cuts(std::move(s));
     });
     add("cut that is none", at, [&](Schedule& s) { s.units[u].plan.cut.positive = !plan.cut.positive; });
-    // Segments that end where nothing is needed may end elsewhere as well.
+    // A segment that ends where no value needs it may also end elsewhere.
     for (const ValueId v : s_.units[u].operands)
       if (!plan.by_need && v != at && core_[v].dtype == DType::boolean && s_.is_base_input(v) &&
           core_[v].clock == s_.units[u].clock)
@@ -256,7 +258,7 @@ class Mutation {
     if (!plan.awaiting.empty()) add("awaiting dropped", at, [&](Schedule& s) { s.units[u].plan.awaiting.clear(); });
   }
 
-  // A later sweep takes the result of a call that this one makes.
+  // A later sweep takes the result of a call that this sweep makes.
   void part_result(std::uint32_t u, std::size_t p, std::size_t k) {
     const PassItem item = s_.units[u].plan.passes[p].items[k];
     if (!std::holds_alternative<core::Result>(core_[item.value].rhs)) return;
@@ -267,7 +269,7 @@ class Mutation {
       });
   }
 
-  // The sweeps that compute a value.
+  // Returns the sweeps that compute a value.
   std::vector<std::size_t> sweeps_of(std::uint32_t u, ValueId v) const {
     std::vector<std::size_t> found;
     const std::vector<PassPlan>& passes = s_.units[u].plan.passes;
@@ -279,7 +281,7 @@ class Mutation {
     return member(v, u) && sweeps_of(u, v) == std::vector{p};
   }
 
-  // A sweep that goes against what it carries.
+  // Reverses a sweep against the direction of a value that it carries.
   void turn(std::uint32_t u, std::size_t p) {
     const PassPlan& pass = s_.units[u].plan.passes[p];
     const bool carries = std::ranges::any_of(pass.items, [&](const PassItem& i) {
@@ -337,7 +339,7 @@ class Mutation {
     items(s, u, q).push_back(moved);
   }
 
-  // To an earlier sweep than an operand's, or to a later one than a user's.
+  // Moves a value to a sweep before that of an operand, or after that of a user.
   void change_sweep(std::uint32_t u, std::size_t p, std::size_t k) {
     const PassItem& i = s_.units[u].plan.passes[p].items[k];
     const std::size_t count = s_.units[u].plan.passes.size();

@@ -1,4 +1,5 @@
-// Schedules that are wrong in a known way, made of one that is right; and some that are changed and still right.
+// Makes wrong schedules from a correct one, with a known error, and changed schedules that are
+// still correct.
 #pragma once
 
 #include <string>
@@ -11,10 +12,10 @@ namespace rml {
 struct Mutant {
   std::string kind, what;
   Schedule schedule;
-  bool right = false;  // by meaning
+  bool right = false;  // true: the change keeps the meaning
 };
 
-// Every kind of change, at each place where it is known what comes of it.
+// Every kind of change, at each place where its effect is known.
 std::vector<Mutant> mutants_of(const Schedule&);
 
 }  // namespace rml

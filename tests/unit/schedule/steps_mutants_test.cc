@@ -1,5 +1,5 @@
-// The verifier of steps accepts what is made of programs of every kind, and refuses it where a value is not computed,
-// not stored, or computed on fewer paths than it is read on.
+// The verifier of steps must accept the steps of programs of every kind. It must refuse changes
+// after which a value is not computed, not stored, or computed on fewer paths than it is read on.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -40,7 +40,7 @@ std::string text_of(const StepsSource& source) {
   return steps_text(lowered->program);
 }
 
-// Steps cannot be copied: each mutant is made of a program of its own.
+// Steps cannot be copied, so each mutant is made of a new program.
 steps::Program read(const std::string& text) {
   TextFault fault;
   auto program = read_steps(text, fault);
@@ -48,7 +48,7 @@ steps::Program read(const std::string& text) {
   return std::move(*program);
 }
 
-// The value that a statement computes or loads; invalid: none.
+// Returns the value that a statement computes or loads; invalid if there is none.
 ValueId written(const steps::Statement& s) {
   if (const auto* x = std::get_if<steps::Compute>(&s)) return x->value;
   if (const auto* x = std::get_if<steps::Copy>(&s)) return x->to;
@@ -58,7 +58,7 @@ ValueId written(const steps::Statement& s) {
   return {};
 }
 
-// Blocks in a fixed order, those within others included.
+// Returns all blocks in a fixed order, including nested ones.
 void all_blocks(steps::Block& block, std::vector<steps::Block*>& found) {
   found.push_back(&block);
   for (steps::Statement& s : block.statements)
@@ -70,7 +70,7 @@ std::vector<steps::Block*> all_blocks(steps::Program& program) {
   return found;
 }
 
-// Under `last`, or where it is not.
+// Moves a statement under `last`, or under its negation.
 void put_under_last(steps::Block& block, std::size_t at, bool holds) {
   steps::Branch branch{
       {steps::Test::last, {}, true}, std::make_unique<steps::Block>(), std::make_unique<steps::Block>()};
@@ -79,7 +79,7 @@ void put_under_last(steps::Block& block, std::size_t at, bool holds) {
 }
 
 TEST(StepsMutants, AreRefused) {
-  std::map<std::string, std::pair<int, int>> kinds;  // refused, accepted
+  std::map<std::string, std::pair<int, int>> kinds;  // by kind: refused, accepted
   for (const StepsSource& source : steps_sources) {
     const std::string text = text_of(source);
     steps::Program right = read(text);
@@ -104,8 +104,8 @@ TEST(StepsMutants, AreRefused) {
         const bool refused = try_change(v.valid() ? "not computed" : "not stored", [&](steps::Block& block) {
           block.statements.erase(block.statements.begin() + static_cast<std::ptrdiff_t>(k));
         });
-        // Read in its block, and computed there alone: it is missing, whatever holds there. A constant needs no code; a
-        // condition may be that of loads alone.
+        // The value is read in its block and computed only there, so it is missing without this
+        // statement. A constant needs no code, and a condition may be needed by loads only.
         const bool missing = v.valid() && writers[v] == 1 && mentions.contains(v) && !right.core->is_const(v) &&
                              (*right.core)[v].dtype != DType::boolean;
         if (missing) {
@@ -124,7 +124,7 @@ TEST(StepsMutants, AreRefused) {
   for (const auto& [kind, count] : kinds) EXPECT_GE(count.first, kind == "not stored" ? 10 : 100) << kind;
 }
 
-// A call that is made in two sweeps, of which one keeps it for the other: its results are not there.
+// One sweep makes a call and another sweep needs its results, which are not kept.
 TEST(StepsMutants, ResultsOfACallThatAnotherSweepMade) {
   std::string text = text_of({"language/iterators/gradient_across_a_branch.rml", ""});
   steps::Program program = read(text);

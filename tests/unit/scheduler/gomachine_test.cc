@@ -1,5 +1,5 @@
-// Networks of operations: every behaviour that the tests of Gorgonia's GoMachine check. Also built with
-// ThreadSanitizer.
+// Networks of operations: every behaviour that the tests of Gorgonia's GoMachine check. Also
+// built with ThreadSanitizer.
 #include "runtime/scheduler/graph.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace rml::test;
 
-// ---- GoMachine: receiveInput ----
+// ---- GoMachine: receiveInput
 
 TEST(gomachine, receive_cancelled_stops) {
   Numbers graph(2);
@@ -79,7 +79,7 @@ TEST(gomachine, receive_complete_computes) {
   EXPECT_EQ(graph.result(twice), 10);
 }
 
-// ---- computeFwd, ComputeForward, computeBackward ----
+// ---- computeFwd, ComputeForward, computeBackward
 
 TEST(gomachine, compute_success_emits) {
   Numbers graph(1);
@@ -105,8 +105,8 @@ TEST(gomachine, compute_failure_stops) {
   EXPECT_EQ(graph.result(next), std::nullopt);
 }
 
-// A node without an operation is a source of a preset value. Nodes have one state for all directions: a backward
-// pass is part of the graph.
+// A node without an operation is a source of a preset value. A node has one state for all
+// directions, since a backward pass is part of the graph.
 TEST(gomachine, compute_without_operation_is_the_preset_value) {
   Numbers graph(1);
   const auto a = graph.source("a", 42);
@@ -115,7 +115,7 @@ TEST(gomachine, compute_without_operation_is_the_preset_value) {
   EXPECT_EQ(graph.state(a), State::done);
 }
 
-// ---- emitOutput, newOp, newInput ----
+// ---- emitOutput, newOp, newInput
 
 TEST(gomachine, emit_no_such_node) {
   Numbers graph(1);
@@ -168,7 +168,7 @@ TEST(gomachine, new_operation_has_places_as_its_arity) {
             "none: an operation has operands; without any it is a source");
 }
 
-// ---- merge ----
+// ---- merge
 
 TEST(gomachine, merge_positions_are_right_in_any_order) {
   for (const bool first_is_late : {false, true}) {
@@ -217,7 +217,7 @@ TEST(gomachine, merge_cancelled_after_one_value) {
   EXPECT_EQ(graph.rounds(add), 0);
 }
 
-// ---- broadcast, pubsub ----
+// ---- broadcast, pubsub
 
 TEST(gomachine, broadcast_both_consumers_get_the_value) {
   Graph<std::shared_ptr<const int>> graph(2);
@@ -280,7 +280,7 @@ TEST(gomachine, one_publisher_twice_at_the_same_subscriber) {
   EXPECT_EQ(graph.result(pair), 909);
 }
 
-// ---- runAllNodes, NewMachine, Run, Close, GetResult, nodeErrors ----
+// ---- runAllNodes, NewMachine, Run, Close, GetResult, nodeErrors
 
 TEST(gomachine, forty_and_two_run_twice) {
   Numbers graph(2);
@@ -294,7 +294,7 @@ TEST(gomachine, forty_and_two_run_twice) {
   }
 }
 
-// Two publishers and a subscriber; edges are their own.
+// Two publishers and a subscriber, each with its own edges.
 TEST(gomachine, nodes_have_the_ids_they_were_given) {
   Numbers graph(1);
   const auto a = graph.source("a", 1), b = graph.source("b", 2), add = graph.operation("add", 2, sum);
@@ -373,7 +373,7 @@ TEST(gomachine, closed_twice) {
   Numbers(1).close();
 }
 
-// There it waits forever.
+// In GoMachine this node waits forever.
 TEST(gomachine, an_operation_without_its_operand) {
   Numbers graph(1);
   graph.operation("constant", 1, [](Operands) { return std::int64_t{1}; });

@@ -1,5 +1,6 @@
-// Networks of operations at scale: many nodes, many values, random graphs. Also built with ThreadSanitizer, in smaller
-// sizes. RML_TEST_MESSAGES: how many values the long runs pass on.
+// Networks of operations at scale: many nodes, many values, random graphs. Also built with
+// ThreadSanitizer, in smaller sizes. RML_TEST_MESSAGES is the number of values that the long runs
+// pass on.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -24,7 +25,7 @@ using Clock = Numbers::Clock;
 
 std::int64_t next(Operands x) { return x[0] + 1; }
 
-// A chain of so many nodes after a source; the last one.
+// Adds a chain of nodes after a source and returns the last one.
 Numbers::Id chain(Numbers& graph, Numbers::Id from, int nodes, std::size_t capacity) {
   for (int k = 0; k < nodes; ++k) {
     const auto to = graph.operation("n" + std::to_string(k), 1, next);
@@ -60,7 +61,7 @@ TEST(graph_load, a_hundred_thousand_operands) {
   EXPECT_EQ(graph.result(add), static_cast<std::int64_t>(n));
 }
 
-// Back pressure bounds what is held: passing values on takes no memory.
+// Back pressure bounds the number of values, so passing values on needs no further memory.
 TEST(graph_load, values_pass_without_growth_of_memory) {
   const char* wanted = std::getenv("RML_TEST_MESSAGES");
   const std::int64_t messages = wanted != nullptr ? std::atoll(wanted) : sanitized ? 100'000 : 10'000'000;
@@ -81,11 +82,11 @@ TEST(graph_load, values_pass_without_growth_of_memory) {
   }
 }
 
-// From the request to the end of the run, with many nodes under way. On a machine that does other things as well
-// threads wait for a processor longer than that; so one time of many counts.
+// The time from the request to the end of the run, with many active nodes. On a busy machine
+// threads may wait longer for a processor, so one good time of many counts.
 TEST(graph_load, a_run_is_cancelled_within_ten_milliseconds) {
   Numbers graph(2);
-  std::atomic<bool> runs{false};  // not the run before
+  std::atomic<bool> runs{false};  // excludes the run before
   const auto from = graph.generator("from", [&](std::int64_t round) {
     if (round == 0) runs = true;
     return std::optional(round);
@@ -135,14 +136,14 @@ TEST(graph_load, an_error_in_one_of_ten_thousand) {
   }
 }
 
-// ---- Random graphs ----
+// ---- random graphs
 
 struct Operand {
   std::size_t from;
   std::size_t n_initial;
 };
 
-// Operands without initial values come from nodes before, the others from any.
+// Operands without initial values come from earlier nodes, the others from any node.
 struct Random {
   std::vector<std::vector<Operand>> nodes;
   std::vector<std::int64_t> lengths;  // of sources
@@ -177,8 +178,8 @@ std::int64_t combine(std::size_t node, Operands x) {
   return static_cast<std::int64_t>(h);
 }
 
-// All values of every node, one round of each after the other as long as one can go on. A node that is never read
-// any more may end early in a run; here none does.
+// All values of every node, computed round by round until no node can continue. A node whose
+// values are no longer read may end early in a run; here none does.
 std::vector<std::vector<std::int64_t>> evaluate(const Random& graph) {
   std::vector<std::vector<std::int64_t>> all(graph.nodes.size());
   for (bool more = true; more;) {
@@ -202,7 +203,8 @@ std::vector<std::vector<std::int64_t>> evaluate(const Random& graph) {
   return all;
 }
 
-// What is seen of each node is a beginning of what it would be, all of it where somebody looks to the end.
+// The values of each node must be a prefix of the expected ones, and all of them if a reader
+// reads to the end.
 void expect_same(const Random& shape, unsigned workers, std::size_t capacity) {
   const auto expected = evaluate(shape);
   Numbers graph(workers);
@@ -247,7 +249,7 @@ TEST(graph_load, random_graphs_as_evaluated_one_by_one) {
   }
 }
 
-// Stopped anywhere, a run leaves nothing that the next one would see.
+// A run that was stopped anywhere leaves nothing for the next one.
 TEST(graph_load, a_run_after_one_that_was_stopped) {
   Numbers graph(2);
   constexpr int n = 3000;

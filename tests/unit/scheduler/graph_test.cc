@@ -1,4 +1,5 @@
-// Networks of operations: ends, feedback, deadlocks, values, runs. Also built with ThreadSanitizer.
+// Networks of operations: ends, feedback, deadlocks, values, runs. Also built with
+// ThreadSanitizer.
 #include "runtime/scheduler/graph.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace rml::test;
 
-// ---- Ends ----
+// ---- ends
 
 TEST(graph, ends_with_its_shortest_operand) {
   for (const unsigned workers : {1u, 2u}) {
@@ -34,7 +35,8 @@ TEST(graph, ends_with_its_shortest_operand) {
   }
 }
 
-// x is missing, and depends on what the node itself would have to give; that y has ended is the end nevertheless.
+// x is missing and depends on the output of the node itself; nevertheless the end of y ends the
+// node.
 TEST(graph, ends_while_another_operand_is_missing) {
   Numbers graph(2);
   const auto y = graph.generator("y", count_to(5));
@@ -69,7 +71,7 @@ TEST(graph, a_consumer_that_has_ended_holds_nobody_up) {
   EXPECT_EQ(graph.result(all), 999);
 }
 
-// ---- Feedback and deadlocks ----
+// ---- feedback and deadlocks
 
 TEST(graph, feedback_begins_with_its_initial_value) {
   for (const std::size_t capacity : {1u, 2u, 64u}) {
@@ -86,7 +88,7 @@ TEST(graph, feedback_begins_with_its_initial_value) {
   }
 }
 
-// p gives to n at once although its edge to m, which holds one value, is full: m waits for n.
+// p sends to n immediately although its edge to m, which holds one value, is full: m waits for n.
 TEST(graph, a_full_edge_does_not_hold_the_others_up) {
   Numbers graph(1);
   const auto p = graph.generator("p", count_to(20));
@@ -136,7 +138,7 @@ TEST(graph, what_edges_can_be) {
   EXPECT_EQ(failure([&] { graph.connect(sink, a, 0); }), "sink to a: a sink emits nothing");
 }
 
-// ---- Values ----
+// ---- values
 
 TEST(graph, values_that_can_only_be_moved) {
   Graph<std::unique_ptr<int>> graph(2);
@@ -209,7 +211,7 @@ TEST(graph, nothing_is_left_of_values_after_a_cancelled_run) {
   EXPECT_EQ(value.use_count(), 1);
 }
 
-// ---- Runs ----
+// ---- runs
 
 TEST(graph, one_run_at_a_time) {
   Numbers graph(2);
@@ -229,7 +231,7 @@ int threads_of_this_process() {
   return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
 }
 
-// Threads stay between runs, and end with the graph.
+// Threads remain between runs and end with the graph.
 TEST(graph, close_ends_its_threads) {
   const int before = threads_of_this_process();
   for (const bool closes : {true, false}) {
@@ -261,7 +263,7 @@ TEST(graph, a_sinks_error_names_it_and_its_round) {
   }
 }
 
-// Runs that are asked for at once by several threads: each one runs alone or is refused.
+// Several threads request runs at the same time. Each run is exclusive or is refused.
 TEST(graph, runs_of_several_threads) {
   Numbers graph(2);
   std::atomic<int> inside{0}, ran{0}, refused{0};

@@ -1,6 +1,6 @@
-// Networks of tasks as compiled programs are (rml_network in rmlrt.h), written by hand: a chain, host ─▶ 0 ─▶ … ─▶ 99
-// ─▶ host, each of whose tasks adds one to what comes. Also built with ThreadSanitizer, which does not see compiled
-// code.
+// Networks of tasks as in compiled programs (rml_network in rmlrt.h), written by hand: a chain,
+// host ─▶ 0 ─▶ … ─▶ 99 ─▶ host, in which each task adds one. Also built with ThreadSanitizer,
+// which does not instrument compiled code.
 #include "runtime/scheduler/network.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ struct ChainState {
   alignas(RML_RING_LINE) std::array<Ring, n_tasks + 1> rings;
 };
 
-// The task that fails, and at which value; as tasks are functions, for all networks at once.
+// The task that fails, and the value at which it fails. Global, because tasks are functions.
 std::size_t failing = n_tasks;
 std::int64_t fails_at = 0;
 
@@ -119,7 +119,7 @@ std::int32_t pop(void* state, void* const* out, std::uint8_t* present) {
   return 1;
 }
 
-// Bytes that a network holds.
+// Number of bytes that a network holds.
 std::atomic<std::int64_t> held{0};
 
 void* grow(void*, void* old, std::uint64_t old_bytes, std::uint64_t new_bytes) {
@@ -205,7 +205,7 @@ bool pop_one(Network& network, std::int64_t& value) {
   return network.pop(&out, &present);
 }
 
-// Pushes 0, 1, … until it has pushed so many, or no more are taken.
+// Pushes 0, 1, … until `count` values are pushed, or the network takes no more.
 std::jthread feeder(Network& network, std::int64_t count) {
   return std::jthread([&network, count] {
     for (std::int64_t n = 0; n < count && push_one(network, n);) ++n;
@@ -289,7 +289,7 @@ TEST(network, it_is_cancelled_within_ten_milliseconds) {
   EXPECT_LE(least, wanted);
 }
 
-// Whatever runs then ends its instant, and nothing is left of it.
+// Running tasks finish their instant, and nothing remains of the network.
 TEST(network, it_is_destroyed_while_its_tasks_run) {
   for (int k = 0; k < (sanitized ? 50 : 500); ++k) {
     Chain chain;
@@ -306,7 +306,8 @@ TEST(network, it_is_destroyed_while_its_tasks_run) {
   }
 }
 
-// When nothing runs somebody looks who waits for room; a cycle may come in meanwhile, and its first task fail.
+// When nothing runs, a thread checks which tasks wait for room. Meanwhile a cycle may arrive, and
+// its first task may fail.
 TEST(network, a_fault_while_somebody_looks_who_waits) {
   for (int k = 0; k < 300; ++k) {
     Chain chain(0, 1);

@@ -1,4 +1,4 @@
-// What tests of networks of operations have in common.
+// Common parts of the tests of networks of operations.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using Numbers = Graph<std::int64_t>;
 
 inline std::int64_t sum(Operands x) { return std::accumulate(x.begin(), x.end(), std::int64_t{0}); }
 
-// What it throws, or nothing.
+// Returns the message of the exception, or an empty text.
 template <typename Action>
 std::string failure(const Action& action) {
   try {

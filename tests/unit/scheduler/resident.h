@@ -1,4 +1,4 @@
-// How much memory the process holds.
+// Measures the resident memory of the process.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +14,7 @@ inline double resident_mib() {
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1048576.0;
 }
 
-// Under a sanitizer memory is kept back, and everything takes several times as long.
+// Sanitizers delay the release of memory and are several times slower.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 inline constexpr bool sanitized = true;
 #elif defined(__has_feature)

@@ -34,7 +34,7 @@ class Call : public Task {
   std::function<Next(unsigned)> call_;
 };
 
-// How often it was quiet.
+// Counts how often the pool became quiet.
 class Quiet {
  public:
   void operator()() {
@@ -87,7 +87,7 @@ TEST(scheduler, woken_while_it_runs_it_runs_again) {
   });
   scheduler.wake(task);
   runs.acquire();
-  for (int k = 0; k < 5; ++k) scheduler.wake(task);  // as good as once
+  for (int k = 0; k < 5; ++k) scheduler.wake(task);  // equivalent to one wake-up
   woken.release();
   quiet.wait_for(1);
   EXPECT_EQ(count, 2);
@@ -133,7 +133,7 @@ TEST(scheduler, a_task_woken_next_goes_before_the_others) {
     order += 'a';
     scheduler.wake(b);
     scheduler.wake_next(c);
-    scheduler.wake_next(d);  // one can be the next
+    scheduler.wake_next(d);  // only one task can be the next
   });
   scheduler.wake(a);
   quiet.wait_for(1);
@@ -191,7 +191,8 @@ TEST(scheduler, a_thread_that_is_no_worker_may_wake_a_next_one) {
   EXPECT_EQ(runs, 1);
 }
 
-// A storm: what is counted before a wake-up is seen by a run, whatever the task is doing at that moment.
+// Many wake-ups: a count that precedes a wake-up is seen by a later run, whatever the task is
+// doing at that moment.
 TEST(scheduler, no_wake_up_is_lost) {
   constexpr int threads = 4, wakes = rml::test::sanitized ? 20'000 : 200'000;
   Quiet quiet;
@@ -221,7 +222,8 @@ TEST(scheduler, no_wake_up_is_lost) {
   EXPECT_EQ(clashes, 0);
 }
 
-// Two tasks that hand a ball over, as a ring of capacity 1 does: each looks, and waits if the ball is not there.
+// Two tasks exchange a ball, as in a ring of capacity 1: each checks for it, and waits if it is
+// not there.
 TEST(scheduler, a_ball_goes_to_and_fro) {
   constexpr int times = rml::test::sanitized ? 20'000 : 300'000;
   for (const unsigned workers : {1u, 2u, 4u}) {
@@ -249,7 +251,8 @@ TEST(scheduler, a_ball_goes_to_and_fro) {
   }
 }
 
-// Trees of tasks that wake others, with no other task or thread: quiet once at the end of each, not before.
+// Trees of tasks that wake others, and no other task or thread: the pool is quiet once at the end
+// of each, and not before.
 TEST(scheduler, quiet_once_when_all_have_run) {
   Quiet quiet;
   Scheduler scheduler(3, std::ref(quiet));
@@ -360,7 +363,8 @@ TEST(scheduler, schedulers_within_schedulers) {
   EXPECT_EQ(runs, 400);
 }
 
-// The queue keeps a queue for every thread that has woken a task; those of threads that have ended serve others.
+// The pool has a queue for every thread that has woken a task. Queues of ended threads are
+// reused.
 TEST(scheduler, threads_that_come_and_go_leave_nothing_behind) {
   Quiet quiet;
   Scheduler scheduler(1, std::ref(quiet));

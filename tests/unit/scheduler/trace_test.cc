@@ -1,4 +1,4 @@
-// Traces of networks: their JSON as another program reads it, and full buffers.
+// Traces of networks: their JSON as read by another program, and full buffers.
 #include "runtime/scheduler/trace.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(trace, every_state_of_every_task) {
   run_traced(trace, 10);
   EXPECT_EQ(trace.dropped(), 0u);
   const json all = json::parse(trace.to_json());
-  EXPECT_EQ(count(all, "computing", "X"), 11 + 10 + 10);  // the source says once that there is no more
+  EXPECT_EQ(count(all, "computing", "X"), 11 + 10 + 10);  // the source reports once that it has ended
   EXPECT_GE(count(all, "emitting", "X"), 30);
   EXPECT_EQ(count(all, "done", "i"), 3);
   EXPECT_GE(count(all, "waiting", "b"), 3);
@@ -102,11 +102,12 @@ TEST(trace, a_full_buffer_says_how_much_is_missing) {
   small.clear();
   EXPECT_EQ(small.recorded() + small.dropped(), 0u);
   Trace none(0);
-  run_traced(none, 10);  // workers that it knows nothing of
+  run_traced(none, 10);  // workers that it does not know
   EXPECT_EQ(none.recorded(), 0u);
 }
 
-// With a reader that is not ours: events of a worker do not overlap, waits of a task begin before they end.
+// Reads the trace with Python: events of a worker do not overlap, and a task's waits begin before
+// they end.
 TEST(trace, python_reads_it) {
   const rml::test::TemporaryFolder folder;
   Trace trace(2, 1 << 12, "a test");

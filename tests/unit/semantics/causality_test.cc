@@ -1,4 +1,4 @@
-// Which cores have a value that needs itself within an instant, from core text.
+// Finds the values of a core that need themselves within an instant, from core text.
 #include <gtest/gtest.h>
 
 #include "semantics/time/causality.h"
@@ -7,7 +7,7 @@
 namespace rml {
 namespace {
 
-// What is reported, with all hops.
+// Returns the report with all its hops.
 std::string told(const std::string& values, const std::string& clocks = "") {
   std::string error;
   const auto core = read_core("core f\ninstance 0 node 0 @1:1-2\nclock base\n" + clocks + values, error);

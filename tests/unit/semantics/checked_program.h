@@ -1,4 +1,4 @@
-// A program in memory put through the three analyses, for their tests.
+// Runs the three analyses on a program in memory, for their tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,13 +30,13 @@ struct CheckedProgram {
   CheckedProgram(const CheckedProgram&) = delete;
   CheckedProgram& operator=(const CheckedProgram&) = delete;
 
-  // "E0201 E0401": the codes reported, in order.
+  // Returns the reported codes in order, for example "E0201 E0401".
   std::string codes() const {
     std::string out;
     for (const Diagnostic& d : diagnostics.all()) out += (out.empty() ? "" : " ") + std::string(code_name(d.code));
     return out;
   }
-  // The source text under the first diagnostic.
+  // Returns the source text at the first diagnostic.
   std::string place() const {
     return diagnostics.all().empty() ? "" : std::string(sources.text(diagnostics.all()[0].primary.span));
   }
@@ -49,7 +49,7 @@ struct CheckedProgram {
   std::string signature_of(const std::string& name) const { return signature(checked, node(name)); }
 };
 
-// A program that is refused: the codes reported, and the text under the first one.
+// A refused program, with the reported codes and the source text at the first one.
 struct Rejected {
   const char* text;
   const char* codes;

@@ -1,8 +1,8 @@
-// The text form of core and its verifier.
+// The text form of cores and its verifier.
 //
-// Every file of tests/golden/core is read, printed back to the letter, and verified, save
-// everything.core, which has one of each form and need not make sense. Each invariant then
-// has a core that breaks it.
+// Every file of tests/golden/core is read, printed to the same text, and verified, except
+// everything.core, which has one construct of each kind and is not well formed. For each
+// invariant, one core breaks it.
 #include <gtest/gtest.h>
 
 #include <filesystem>

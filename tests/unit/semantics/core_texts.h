@@ -1,4 +1,4 @@
-// Cores from their text, and texts from files, for tests of what is done with them.
+// Reads cores from text, and texts from files, for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@ inline std::string read_text(const std::filesystem::path& path) {
   return text.str();
 }
 
-// The core, or a test failure and an empty one. It need not be well formed: that is `verify`.
+// Returns the core; on an error fails the test and returns an empty core. The core need not be
+// well formed (`verify`).
 inline Core core_of(const std::string& text) {
   std::string error;
   std::optional<Core> core = read_core(text, error);

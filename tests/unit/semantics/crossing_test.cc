@@ -1,4 +1,5 @@
-// Automata of small cores, worked out by hand: how many states, and what a row asks on every way.
+// The automata of small cores, worked out by hand: the number of states, and the questions of a
+// row on every path.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -10,7 +11,7 @@
 namespace rml {
 namespace {
 
-// A core, its equations and its automaton; the row is that of its outputs.
+// A core, its equations and its automaton; a row consists of the outputs.
 struct Explored {
   explicit Explored(const std::string& values, const std::string& clocks = "", const CrossingLimits& limits = {}) {
     std::string error;
@@ -27,7 +28,8 @@ struct Explored {
     automaton = CrossingAutomaton::explore(crossings, *conditions, roots, limits);
   }
 
-  // What the rows ask on the edges of a state: "c asks none, all 2 to 1" of the row, and with those before it.
+  // The questions of a row on each edge of a state, for example "c asks none, all 2 to 1": for
+  // the row, and for all rows so far.
   std::set<std::string> rows(std::uint32_t state) {
     std::set<std::string> found;
     for (const std::uint32_t e : automaton->from(state)) {
@@ -69,7 +71,7 @@ TEST(Crossings, BackwardRecurrence) {
   EXPECT_EQ(e.rows(1), (Rows{"c asks none, all none to 0", "not c asks 2, all 2 to 1"}));
 }
 
-// s = 0 fby (s + post x): every row is known at the instant itself, the first at once.
+// s = 0 fby (s + post x): every row is known at its own instant, so no row asks a question.
 TEST(Crossings, MemoriesOfWhatLooksAhead) {
   Explored e(real_inputs + "%2: f64 = const 0\n%3: f64 = fby %2 %5  s #0\n%4: f64 = post %1\n%5: f64 = add %3 %4\n" +
              real_ports + "output s = %3\n");
@@ -88,7 +90,7 @@ TEST(Crossings, BoundedLookAhead) {
   EXPECT_EQ(e.set(edge.through[3]), " 2");
 }
 
-// post (x when c): looked for until the clock ticks.
+// post (x when c): waits until the clock ticks.
 TEST(Crossings, SampledLookAhead) {
   Explored e(real_inputs + "%2: f64 on c2 = when %0 %1\n%3: f64 on c2 = post %2\n" + real_ports + "output y = %3\n",
              on_real_c);
@@ -97,7 +99,7 @@ TEST(Crossings, SampledLookAhead) {
   EXPECT_EQ(e.rows(1), (Rows{"c asks 2, all 2 to 1", "not c asks none, all 2 to 1"}));
 }
 
-// if true fby c then x else post x, with c: the memory is followed.
+// if true fby c then x else post x, with c: the automaton follows the memory.
 TEST(Crossings, BooleanMemories) {
   Explored e(real_inputs +
                  "%2: bool = const T\n%3: bool = fby %2 %0  d #0\n%4: f64 on c2 = when %3 %1\n%5: f64 = post %1\n"
@@ -109,7 +111,8 @@ TEST(Crossings, BooleanMemories) {
   EXPECT_EQ(e.rows(1), (Rows{"c asks 2, all 2 to 4", "not c asks 2, all 2 to 3"}));
 }
 
-// if post c then x else post y: what is promised of c is kept, and states that cannot keep it are none.
+// if post c then x else post y: a promise about c is kept, and a state that cannot keep it does
+// not exist.
 TEST(Crossings, Promises) {
   Explored e(real_inputs +
                  "%2: bool = post %0\n%3: f64 on c2 = when %2 %1\n%4: f64 = post %6\n%5: f64 on c3 = when not %2 %4\n"
@@ -117,7 +120,7 @@ TEST(Crossings, Promises) {
                  real_ports + "output y = %6\n",
              "clock c2 = base on %2\nclock c3 = base on not %2\n");
   ASSERT_TRUE(e.automaton);
-  // The first promises that c holds; the second cannot be where it does not.
+  // The first edge promises that c is true; the second is impossible if c is false.
   for (const std::uint32_t first : e.automaton->from(0)) {
     const auto& edge = e.automaton->edges()[first];
     for (const std::uint32_t second : e.automaton->from(edge.to))
@@ -142,7 +145,8 @@ TEST(Crossings, ValuesThatNeedThemselves) {
   EXPECT_TRUE(has(ring, itself_at_once));
 }
 
-// A counter on no input is run: k = 0 fby (if k == 2 then 0 else k + 1); y = if k == 2 then x else post y.
+// A counter without inputs is simulated: k = 0 fby (if k == 2 then 0 else k + 1); y = if k == 2
+// then x else post y.
 TEST(Crossings, WhatHangsOnNoInputRepeatsItself) {
   Explored e(real_inputs +
                  "%2: i32 = const 0\n%3: i32 = fby %2 %9  k #0\n%4: i32 = const 2\n%5: bool = eq %3 %4  last #0\n"
@@ -155,7 +159,7 @@ TEST(Crossings, WhatHangsOnNoInputRepeatsItself) {
   EXPECT_EQ(e.rows(0), (Rows{"asks 2, all 2 to 1"}));
   EXPECT_EQ(e.rows(1), (Rows{"asks 2, all 2 to 2"}));
   EXPECT_EQ(e.rows(2), (Rows{"asks none, all none to 3"}));
-  EXPECT_EQ(e.rows(3), (Rows{"asks 2, all 2 to 1"}));  // as state 0, but that the counter has begun
+  EXPECT_EQ(e.rows(3), (Rows{"asks 2, all 2 to 1"}));  // like state 0, except that the counter has begun
 }
 
 Knowable knowable(const std::string& values, const std::string& clocks = "") {
@@ -173,7 +177,7 @@ TEST(UnknownRows, ARecurrenceWithoutEnd) {
   EXPECT_FALSE(found.knot);
 }
 
-// y = if d then x else post y, where d = true fby false: the first row alone is known.
+// y = if d then x else post y, where d = true fby false: only the first row is known.
 TEST(UnknownRows, WhatEndsAtTheFirstCycleOnly) {
   const Knowable found = knowable(real_inputs +
                                       "%2: bool = const T\n%3: bool = const F\n%4: bool = fby %2 %3  d #0\n"
@@ -184,7 +188,7 @@ TEST(UnknownRows, WhatEndsAtTheFirstCycleOnly) {
   EXPECT_EQ(found.unknown_row, 1U);
 }
 
-// y = if c then x else post y: whatever comes, c may hold. That c and not c do is never so.
+// c may be true at some cycle; `c and not c` never is.
 TEST(UnknownRows, WhatMayHold) {
   const std::string text = "%2: bool = logical_not %0\n%3: bool = logical_and %0 %2\n%4: bool = fby %3 %0\n" +
                            real_ports + "output o = %4\n";
@@ -204,7 +208,8 @@ TEST(Crossings, ABudgetIsKept) {
   EXPECT_FALSE(e.automaton);
 }
 
-// Two recurrences with one end are one, a third with another end is not; a part has only what it depends on.
+// Two recurrences with one end are merged, a third one with another end is not. A part contains
+// only its dependences.
 TEST(Crossings, WhatIsAlikeIsOne) {
   std::string error;
   const std::string text =

@@ -1,5 +1,5 @@
-// Guards of random Booleans that need each other in any way: their literals are found, and stripping ends, also on
-// rings of negations.
+// Guards of random Booleans that depend on each other in any way. Their literals are found, and
+// stripping negations ends, even on cycles of negations.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -9,7 +9,7 @@
 namespace rml {
 namespace {
 
-// Values 0 and 1 are an input and a constant; what the others are of may be any.
+// Values 0 and 1 are an input and a constant; the operands of the others are arbitrary.
 Core random_booleans(std::uint32_t seed) {
   std::mt19937 random(seed);
   const std::uint32_t count = 3 + random() % 12;
@@ -53,7 +53,7 @@ TEST(Guards, end_where_negations_go_round) {
       const Literal l = graph.strip({ValueId{v}, true});
       if (is_negation(core, l.condition)) {
         ++rings;
-        ValueId at = l.condition;  // on a ring: it comes back within as many steps as there are values
+        ValueId at = l.condition;  // on a cycle it returns within as many steps as there are values
         std::size_t steps = 0;
         do {
           at = std::get<core::Apply>(core[at].rhs).operands[0];

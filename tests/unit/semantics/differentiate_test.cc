@@ -1,5 +1,5 @@
-// What differentiation finds out about a node before it writes anything: what takes part, and which shapes are the
-// same. What it writes is held against finite differences in tests/gradients.
+// The analyses of differentiation before it writes anything: the values that take part, and equal
+// shapes. tests/gradients compares the written derivatives with finite differences.
 #include <gtest/gtest.h>
 
 #include "semantics/differentiate/activity.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace derivation;
 
-// The node f of a program, where the outputs of the given names have adjoints.
+// The node f of a program, whose outputs of the given names have adjoints.
 struct Differentiated {
   explicit Differentiated(const std::string& text, const std::vector<std::string>& outputs = {})
       : p(text), derivatives(p.program, p.diagnostics, derive_node) {
@@ -31,8 +31,8 @@ struct Differentiated {
 
 struct Useful {
   const char* text;
-  std::vector<std::string> outputs;  // whose adjoints are given
-  const char* variables;             // that get adjoints
+  std::vector<std::string> outputs;  // outputs with an adjoint
+  const char* variables;             // variables that get adjoints
 };
 
 class FindActivity : public testing::TestWithParam<Useful> {};
@@ -50,14 +50,15 @@ TEST_P(FindActivity, VariablesThatGetAdjoints) {
 INSTANTIATE_TEST_SUITE_P(
     All, FindActivity,
     testing::Values(
-        // An output without an adjoint takes no part, nor does what no input or parameter reaches.
+        // An output without an adjoint takes no part, nor does a value that depends on no input
+        // or parameter.
         Useful{
             "node f(x: f64) -> (y: f64, z: f64) k = param(1.0); m = 2.0; y = k * (x + m); z = y * y;", {"y"}, "x y k"},
         Useful{"node f(x: f64) -> (y: f64, z: f64) k = param(1.0); m = 2.0; y = k * (x + m); z = y * y;",
                {"z"},
                "x y z k"},
         Useful{"node f(x: f64) -> (y: f64, z: f64) y = x; z = 2.0 * x;", {}, ""},
-        // Adjoints do not flow through conditions, integers, and what stops them.
+        // Adjoints do not flow through conditions, integers, and operators that stop them.
         Useful{"node f(x: f64, a: f64, b: f64) -> (y: f64) y = if x > 0.0 then a else b;", {"y"}, "a b y"},
         Useful{"node f(x: f64, a: f64, c: bool) -> (y: f64) s = x when c; y = merge c s (a when not c);",
                {"y"},
@@ -65,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
         Useful{"node f(x: f64, n: i32) -> (y: f64) y = x * cast(f64, n);", {"y"}, "x y"},
         Useful{"node f(x: f64, w: f64) -> (y: f64) k = stop_gradient(w); y = k * x;", {"y"}, "x y"},
         Useful{"node f(x: f64[3], i: i32) -> (y: f64) y = x[i];", {"y"}, "x y"},
-        // They flow round a recurrence, and into instances that have parameters.
+        // Adjoints flow around a recurrence, and into instances that have parameters.
         Useful{"node f(x: f64) -> (h: f64) g = 0.5 * h; h = 0.0 fby (g + x);", {"h"}, "x h g"},
         Useful{"node p() -> (k: f64) k = param(1.0); node f(x: i32) -> (y: f64) y = p() + cast(f64, x);", {"y"}, "y"},
         Useful{"node q() -> (k: f64) k = 1.0; node f(x: i32) -> (y: f64) y = q() + cast(f64, x);", {"y"}, ""},
@@ -98,7 +99,7 @@ TEST_P(FindShapes, PlainlyTheSame) {
 INSTANTIATE_TEST_SUITE_P(
     All, FindShapes,
     testing::Values(SameShapes{"node f(x, w) -> (a, b) a = w * x + 1.0; b = x - w;", "a", "b", true},
-                    // w may be larger than x.
+                    // w may have a larger shape than x.
                     SameShapes{"node f(x, w) -> (a, b) a = w * x; b = x;", "a", "b", false},
                     SameShapes{"node f(x) -> (a, b) a = exp(x); b = post x;", "a", "b", true},
                     SameShapes{"node f(x, c) -> (a, b) a = if c then x else 1.0; b = -x;", "a", "b", true},

@@ -1,4 +1,4 @@
-// infer_clocks: clocks of interfaces, equality of conditions, and what it reports.
+// infer_clocks: clocks of interfaces, equality of conditions, and reported errors.
 #include <gtest/gtest.h>
 
 #include "tests/unit/semantics/checked_program.h"
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "not c);",
                  "node f(x: 'a, c: bool) -> (o: 'a) where 'a: number"}));
 
-// Figure 3 of the paper, two slips mended: `di = s when bpi` and `di = k * do`.
+// Figure 3 of the paper with two corrections: `di = s when bpi` and `di = k * do`.
 TEST(InferClocks, PipelinedTraining) {
   CheckedProgram p(R"(
 node diff_param(init, bp, do) -> (o)  o = init fby o1; o1 = o + merge bp do 0.0;

@@ -1,4 +1,4 @@
-// infer_types: principal types, defaults, instantiations, and what it reports.
+// infer_types: principal types, defaults, instantiations, and reported errors.
 #include <gtest/gtest.h>
 
 #include "tests/unit/semantics/checked_program.h"

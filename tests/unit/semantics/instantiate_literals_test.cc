@@ -1,4 +1,4 @@
-// Literals at the ends of what their dtypes hold.
+// Literals at the limits of their dtypes.
 #include <gtest/gtest.h>
 
 #include "semantics/instantiate/literals.h"

@@ -1,4 +1,4 @@
-// Instantiation, from source text: what single constructs become, and its errors.
+// Instantiation of source text: the result of single constructs, and errors.
 #include "semantics/instantiate/instantiate.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct Instantiated : CheckedProgram {
   const Value& output(std::size_t k = 0) const { return core[core.outputs.at(k).value]; }
 };
 
-// "E0303": the errors alone.
+// Returns the reported errors without warnings, for example "E0303".
 std::string errors(const Instantiated& p) {
   std::string out;
   for (const Diagnostic& d : p.diagnostics.all())
@@ -86,7 +86,7 @@ TEST(Instantiate, ConstantOverride) {
   CheckedProgram p("const size = 3;\nnode f() -> (o: f32[5]) o = zeros([size]);");
   InstantiateOptions options;
   options.overrides.push_back({ConstId{0}, p.program.add(ast::IntLiteral{5}, {})});
-  // Only constants of the program's own module come first.
+  // Overrides name constants of the program's own module.
   for (std::size_t c = 0; c < p.program.consts.size(); ++c)
     if (p.program.text(p.program.consts[c].name) == "size") options.overrides[0].constant = ConstId{c};
   const Core core = instantiate(p.checked, p.node("f"), options, p.diagnostics);

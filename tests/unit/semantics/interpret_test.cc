@@ -1,7 +1,8 @@
-// The reference engine against traces worked by hand.
+// Compares the reference engine with traces that were worked out by hand.
 //
-// A program is core text; its inputs and expected outputs are chronograms. Rows that never
-// came are `?`. Then faults, effects, histories, and that memory does not grow with cycles.
+// A program is core text; its inputs and expected outputs are chronograms. Rows that never came
+// are `?`. Further tests cover faults, effects, histories, and memory that must not grow with the
+// number of cycles.
 #include "semantics/reference/interpret.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@
 namespace rml {
 namespace {
 
-// One that is well formed.
+// Reads a core that must be well formed.
 Core right_core(const std::string& text) {
   Core core = core_of(text);
   EXPECT_EQ(verify(core), "");
@@ -44,7 +45,7 @@ std::vector<Cell> column(const Chronogram& chronogram, std::size_t n) {
   return cells;
 }
 
-// All outputs, rows that did not come as `?`.
+// Returns all outputs, with rows that did not come as `?`.
 std::string drain(Interpreter& interpreter, const Core& core) {
   Chronogram outputs;
   for (const Port& port : core.outputs) outputs.push_back({port.name, {}});
@@ -67,7 +68,7 @@ std::string run(const Core& core, const std::string& text) {
 
 std::string run(const std::string& program, const std::string& inputs) { return run(right_core(program), inputs); }
 
-// ---- traces ----
+// ---- traces
 
 TEST(Interpret, Counter) {
   const Core core = golden("counter");
@@ -127,7 +128,7 @@ TEST(Interpret, WhenMergeAndNever) {
 }
 
 TEST(Interpret, MergeNeedsOnlyTheChosenBranch) {
-  // The other branch is an instantaneous cycle.
+  // The branch that is not taken is a cycle within the instant.
   EXPECT_EQ(run("clock c2 = base on %0\nclock c3 = base on not %0\n"
                 "%0: bool = input 0\n%1: i32 = input 1\n%2: i32 on c2 = when %0 %1\n%3: i32 on c3 = add %3 %3\n"
                 "%4: i32 = merge %0 %2 %3\ninput c = %0\ninput x = %1\noutput m = %4\n",
@@ -146,7 +147,7 @@ TEST(Interpret, WhatNeedsItselfIsUndeterminedForEver) {
             "x | ? ? ?\n");
 }
 
-// What keeps the next row back, after all inputs.
+// Returns the values that keep the next row from being known, after all inputs.
 std::vector<ValueId> knot(const std::string& body, const std::string& text) {
   const Core core = right_core(body);
   const Chronogram inputs = inputs_of(core, text);
@@ -161,18 +162,18 @@ TEST(Interpret, WhatNeedsItselfIsNamed) {
   EXPECT_EQ(
       knot("%0: i32 = input 0\n%1: i32 = add %0 %2\n%2: i32 = negate %1\ninput x = %0\noutput y = %1\n", "x | 1 2\n"),
       (std::vector<ValueId>{ValueId{1}, ValueId{2}}));
-  // y = x + post (0 fby x) where it does, x = post y before it
+  // x = post (0 fby x) needs itself; y = u + x depends on it.
   EXPECT_EQ(knot("%0: i32 = input 0\n%1: i32 = const 0\n%2: i32 = fby %1 %3\n%3: i32 = post %2\n%4: i32 = add %0 %3\n"
                  "input u = %0\noutput x = %4\n",
                  "u | 1 2 3\n"),
             (std::vector<ValueId>{ValueId{3}, ValueId{2}}));
-  // The next input may come.
+  // A later input may still determine the row.
   EXPECT_EQ(knot("%0: i32 = input 0\n%1: i32 = post %0\ninput u = %0\noutput x = %1\n", "u | 1 2 3\n"),
             std::vector<ValueId>{});
 }
 
 TEST(Interpret, FbyNeedsInitOnlyAtTheFirstInstant) {
-  // x = post-free init that would be undetermined later on: init = when start (post u).
+  // The initial value uses the next instant only at the start: init = when start (post u).
   EXPECT_EQ(
       run("clock c2 = base on %3\n%0: i32 = input 0\n%1: bool = const T\n%2: bool = const F\n%3: bool = fby %1 %2\n"
           "%4: i32 = post %0\n%5: i32 on c2 = when %3 %4\n%6: i32 = fby %5 %0\ninput u = %0\noutput o = %6\n",
@@ -202,8 +203,8 @@ TEST(Interpret, NestedBackfill) {
       "o | 3 3 5 5 5 ? ?\n");
 }
 
-// The sum of each segment, back over it, then into a parameter held over the next one:
-// acc = sum forward; total = backfill acc end; p = fby_end(end, p0, p + total).
+// The sum of each segment, returned over the segment, then added to a parameter that is held over
+// the next one: acc = sum forward; total = backfill acc end; p = fby_end(end, p0, p + total).
 const char* const training = R"(core training
 clock c2 = base on %0
 clock c3 = base on not %0
@@ -241,7 +242,7 @@ TEST(Interpret, ParameterTrainedOncePerSegment) {
             "total | 6 6 6 9 9  6 ?\n");
 }
 
-// ---- faults and effects ----
+// ---- faults and effects
 
 TEST(Interpret, DivisionFailsEvenIfNobodyAsks) {
   const Core core = right_core(
@@ -257,7 +258,7 @@ TEST(Interpret, DivisionFailsEvenIfNobodyAsks) {
   EXPECT_EQ(fault->value, ValueId{2});
   EXPECT_EQ(fault->cycle, 2);
   EXPECT_EQ(interpreter.pushed(), 2);
-  EXPECT_TRUE(interpreter.push(column(inputs, 3)));  // over
+  EXPECT_TRUE(interpreter.push(column(inputs, 3)));  // the run is over
   EXPECT_EQ(drain(interpreter, core), "x | 1 2\ny | 2 0\n");
 }
 
@@ -367,9 +368,10 @@ TEST(Interpret, HistoryOfWatchedValues) {
   EXPECT_EQ(interpreter.at(ValueId{0}, 4).presence, Presence::present);
 }
 
-// ---- memory and depth ----
+// ---- memory and depth
 
-// Sanitizers keep freed memory and are slow: there only that the runs end well is tested.
+// Sanitizers keep freed memory and are slow, so there the tests only check that the runs end
+// well.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool sanitized = true;
 #elif defined(__has_feature)
@@ -394,7 +396,8 @@ std::int64_t resident_kib() {
   return 0;
 }
 
-// Pushes cycles of one Boolean and one integer input; returns the growth over the last 95 %.
+// Pushes cycles of one Boolean and one integer input. Returns the growth of memory over the last
+// 95 % of them.
 std::int64_t growth_over(Interpreter& interpreter, std::int64_t cycles, std::int64_t segment) {
   std::int64_t before = 0;
   for (std::int64_t n = 0; n < cycles; ++n) {
@@ -431,7 +434,7 @@ TEST(InterpretMemory, SegmentsThatEnd) {
 }
 
 TEST(InterpretMemory, StateThatIsRarelyRead) {
-  // sum is read at `end` only, once in the whole run; nothing of it piles up before.
+  // `sum` is read at `end` only, once in the whole run. Before that, nothing accumulates.
   const Core core = right_core(
       "clock c2 = base on %0\n%0: bool = input 0\n%1: i32 = input 1\n%2: i32 = const 0\n%3: i32 = fby %2 %4\n"
       "%4: i32 = add %3 %1\n%5: i32 on c2 = when %0 %4\ninput end = %0\ninput x = %1\noutput o = %5\n");

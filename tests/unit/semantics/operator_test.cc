@@ -1,4 +1,4 @@
-// What attributes mean once shapes are known: axes, permutations, slice bounds.
+// The meaning of attributes once shapes are known: axes, permutations, bounds of slices.
 #include "semantics/operators/operator.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Questions about a core, asked of one that is small enough to answer by hand.
+// Queries on a core that is small enough to answer them by hand.
 #include "semantics/core/queries.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace rml {
 namespace {
 
-// Clock c3 lies on c2, c4 beside c2; %9 is on c3, and so are %10 and %12.
+// Clock c3 is a clock on c2; c4 and c2 are both on base. %9, %10 and %12 are on c3.
 const char* const nested =
     "core f\nclock base\nclock c2 = base on %0\nclock c3 = c2 on not %4\nclock c4 = base on not %0\n"
     "%0: bool = input 0 c\n%1: i32 = input 1 x\n%2: i32 on c2 = when %0 %1\n%3: i32 = const 3\n"
@@ -112,7 +112,7 @@ TEST(Uses, ListsWhoHasAValueAsOperand) {
   EXPECT_EQ(of(1), values({2, 11, 11}));
   EXPECT_EQ(of(9), values({10, 10, 12}));
   EXPECT_EQ(of(10), values({12}));
-  EXPECT_EQ(of(12), values({}));  // a port is no user
+  EXPECT_EQ(of(12), values({}));  // a port is not a user
   core.values.push_back(core[ValueId{10}]);
   EXPECT_EQ(of(13), values({}));
   EXPECT_EQ(of(9), values({10, 10, 12}));
@@ -134,7 +134,7 @@ TEST(Results, AreOutputsAssertsAndMovingParameters) {
       "%3\n"
       "output o = %3\nassert %5 \"grows\"\nparameter w = %2\nparameter still = %4\n");
   EXPECT_EQ(results(core), values({3, 5, 2}));
-  EXPECT_EQ(failing(core), values({6}));  // an integer that may be zero divides; not where nothing ever is
+  EXPECT_EQ(failing(core), values({6}));  // a divisor that may be zero can fail; not on a clock that never ticks
 }
 
 TEST(RemoveUnreachable, KeepsTheOrderOfWhatIsLeft) {

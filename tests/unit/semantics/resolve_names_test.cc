@@ -1,4 +1,4 @@
-// resolve_names: scopes, callees, argument orders, and what it reports.
+// resolve_names: scopes, callees, order of arguments, and reported errors.
 #include <gtest/gtest.h>
 
 #include "tests/unit/semantics/checked_program.h"

@@ -1,4 +1,4 @@
-// Simplification: what golden tests do not show.
+// Properties of simplification that golden tests do not show.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ const Value* only(const Core& core, const char* op) {
   return found;
 }
 
-// What tests/golden/simplify shows is done once.
+// A second simplification of the results in tests/golden/simplify changes nothing.
 TEST(Simplify, IsIdempotent) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(RML_TESTS "/golden/simplify")) {
@@ -58,8 +58,8 @@ TEST(Simplify, IsIdempotent) {
   EXPECT_GE(files, 3);
 }
 
-// Every division goes down to its own branch, and what it takes there is shared on the way: a
-// fixed number of values for each level.
+// Each division moves into its branch, and its operands there are shared on the way, so each
+// level has a fixed number of values.
 TEST(Simplify, DivisionsSinkThroughManyBranches) {
   constexpr int levels = 500;
   std::string text = "node f(a: i32, n: i32) -> (o)\n  o = ";
@@ -114,7 +114,8 @@ int merges(const Core& core) {
       std::ranges::count_if(core.values, [](const Value& v) { return std::holds_alternative<core::Merge>(v.rhs); }));
 }
 
-// What is held of a parameter that nothing moves is the parameter; of any other value it is what was sampled.
+// Holding a constant parameter gives the parameter itself; holding any other value keeps the
+// sample.
 TEST(Simplify, HoldsOfWhatStandsStill) {
   EXPECT_EQ(merges(simplified("node f(end: bool, x: f64) -> (o) o = x * param_end(end, param(0.5));")), 0);
   EXPECT_EQ(merges(simplified("node f(end: bool, x: f64) -> (o) o = x * param_end(end, 0.5 fby x);")), 1);

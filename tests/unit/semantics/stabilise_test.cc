@@ -1,4 +1,4 @@
-// Stabilisation: what golden tests do not show.
+// Properties of stabilisation that golden tests do not show.
 #include "semantics/simplify/stabilise.h"
 
 #include <gtest/gtest.h>

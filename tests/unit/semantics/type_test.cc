@@ -1,4 +1,4 @@
-// Dtypes, shapes, broadcasting and the text of tensors.
+// Dtypes, shapes, broadcasting, and the text of tensors.
 #include "semantics/values/type.h"
 
 #include <gtest/gtest.h>
