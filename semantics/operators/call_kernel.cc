@@ -1,4 +1,4 @@
-// Kernels on the tensors of the reference engine.
+// Calls kernels of the runtime on the tensors of the reference engine.
 #include "semantics/operators/rules.h"
 
 namespace rml {

@@ -1,8 +1,8 @@
-// Tensors made from shapes and scalars, and shapes made from tensors.
+// Tensors made from shapes and scalars, and shapes taken from tensors.
 //
-// shape, size, zeros, ones, zeros_like and ones_like depend on static facts alone and are
-// folded to constants; their operands are not evaluated. The dtype of zeros, ones, one_hot
-// and size is what the context asks for, else f32 (size: i32).
+// shape, size, zeros, ones, zeros_like and ones_like depend only on static facts and are folded
+// to constants; their operands are not evaluated. The dtype of zeros, ones, one_hot and size is
+// determined by the context, else it is f32 (size: i32).
 #include <limits>
 
 #include "semantics/operators/kernels.h"
@@ -37,7 +37,7 @@ ShapeResult full_shape(const Application& app) {
   return shape_attribute(app);
 }
 
-// As long as nothing is given from outside, which is the engines' matter.
+// The initial value. The engines handle loaded parameters themselves.
 Fault evaluate_param(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
   result = *in[0];
   return {};
@@ -54,7 +54,7 @@ Fault evaluate_full(const Application&, const EvaluationContext&, Operands in, T
   return {};
 }
 
-// The one integer of an attribute such as iota's n.
+// The shape for an attribute that is one integer, such as n of iota.
 ShapeResult extent_attribute(const Attribute& attribute, std::string_view what) {
   if (attribute.integers.size() != 1)
     return std::string(what) + " is one integer, not " + to_string(attribute.integers);

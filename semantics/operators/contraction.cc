@@ -1,8 +1,8 @@
-// Subscripts and axis lists as contractions, and the rows of einsum and tensordot.
+// Converts subscripts and axis lists to contractions; defines the rows of einsum and tensordot.
 //
-// Subscripts are letters; `...` stands for the axes that no letter names, which broadcast to
-// each other from the last one. Without `->` the result has the axes of `...`, then the
-// letters that occur once, in alphabetical order.
+// Subscripts are letters; `...` stands for the axes without a letter, which broadcast to each
+// other from the last one. Without `->`, the result has the axes of `...`, then the letters that
+// occur once, in alphabetical order.
 #include "semantics/operators/contraction.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using Result = std::variant<Contraction, std::string>;
 
 struct Subscript {
   std::string letters;                   // without the dots
-  std::size_t dots = std::string::npos;  // before which letter the dots are
+  std::size_t dots = std::string::npos;  // position of the dots among the letters
 };
 
 struct Subscripts {
@@ -94,7 +94,7 @@ class FromSubscripts {
     if (is_new) made_.extents.push_back(-1);
     return at->second;
   }
-  // The index of the axis that is number `from_end` among those of the dots.
+  // The index of an axis of the dots; `from_end` counts from their last axis.
   int dotted(std::size_t from_end) {
     while (dots_.size() <= from_end) {
       dots_.push_back(static_cast<int>(made_.extents.size()));
@@ -131,7 +131,8 @@ class FromSubscripts {
     return {};
   }
 
-  // Axes of the dots that broadcast are left out; of the result, which has no shape yet, none.
+  // Axes of the dots that broadcast are left out. The shape of the result is not yet known; it
+  // keeps them all.
   Contraction::Term term(const Subscript& s, const Shape* shape) {
     Contraction::Term t;
     const std::size_t hidden = s.dots == std::string::npos ? 0
@@ -174,12 +175,12 @@ class FromSubscripts {
   Contraction made_;
   std::map<char, int> letters_;
   std::map<char, int> occurrences_;
-  std::vector<int> dots_;  // indices, from the last axis
+  std::vector<int> dots_;  // indices of the axes of the dots, from the last
 };
 
 // ---- axis lists ------------------------------------------------------------------------------
 
-// axes: how many, or a's; axes_b: b's, where those are given.
+// `axes`: the number of axes, or a's axes; `axes_b`: b's axes, if they are given.
 Result from_axes(std::span<const Shape> shapes, const Attribute& axes, const Attribute& axes_b) {
   if (shapes.size() != 2) return "tensordot has two operands, not " + std::to_string(shapes.size());
   std::vector<std::int64_t> lists[2];
@@ -233,7 +234,8 @@ Result from_axes(std::span<const Shape> shapes, const Attribute& axes, const Att
 
 // ---- adjoints --------------------------------------------------------------------------------
 
-// What each entry of `parts` makes of the contraction; the operands behind the first ones are adjoints.
+// Applies each entry of `parts` to the contraction. Operands after the original ones are
+// adjoints.
 Result differentiated(Contraction made, std::span<const Shape> shapes, const std::vector<std::int64_t>& parts) {
   for (const std::int64_t part : parts) {
     const std::size_t adjoint = made.terms.size();
@@ -338,7 +340,7 @@ ShapeResult contracted_shape(const Application& app, const OperatorInfo& row) {
   return checked_shape(c.result_shape);
 }
 
-// The elements of a term at every combination of the indices: its strides by index.
+// By index: the stride of a term's elements.
 std::vector<std::int64_t> strides_by_index(const Contraction& c, const Contraction::Term& term, const Shape& shape) {
   const kernels::Strides dense = kernels::dense_strides(shape);
   std::vector<std::int64_t> strides(c.extents.size(), 0);
@@ -346,7 +348,8 @@ std::vector<std::int64_t> strides_by_index(const Contraction& c, const Contracti
   return strides;
 }
 
-// By the definition: for every combination of indices, one product added to one result.
+// Directly by the definition: one product per combination of indices, added to one element of the
+// result.
 Fault evaluate_contraction(const Application& app, Operands in, Tensor& result, const OperatorInfo& row) {
   const Contraction c = std::get<Contraction>(contraction_of(row, app));
   std::vector<std::vector<std::int64_t>> strides;
@@ -379,7 +382,7 @@ Fault evaluate_contraction(const Application& app, Operands in, Tensor& result, 
   return {};
 }
 
-// Rules and evaluations are told nothing of their row: each has one of its own.
+// Rules and evaluation functions do not receive their row, so each row has functions of its own.
 enum class Row { einsum, einsum_adjoint, tensordot, tensordot_adjoint };
 const OperatorInfo& row_of(Row);
 

@@ -1,10 +1,10 @@
 // Convolutions over one to three spatial axes.
 //
-// Layout: x [batch, channels, spatial…], filters [channels out, channels in of one group,
-// window…], as in ONNX; nothing is mirrored. A transposed convolution is the adjoint of a
-// convolution in x, with the same filter. All rows are bilinear, and each one's gradients are
-// others of them, so derivatives of any order exist. Evaluation: runtime/kernels/convolution.cc;
-// how attributes are read: window.h there.
+// Layout as in ONNX: x [batch, channels, spatial…], filters [channels out, channels in of one
+// group, window…]; filters are not mirrored. A transposed convolution is the adjoint of a
+// convolution in x, with the same filter. All rows are bilinear, and the gradients of each row
+// are other rows of this file, so derivatives of any order exist. runtime/kernels/convolution.cc
+// evaluates them; window.h there reads the attributes.
 #include "runtime/kernels/convolution.h"
 
 #include "semantics/operators/resampling.h"
@@ -23,8 +23,8 @@ std::string channels_error(const Shape& x, const Shape& filter, std::int64_t gro
          std::string(channels);
 }
 
-// Attributes: strides, padding, dilations, same, groups. What is wrong with a convolution of x to
-// `outputs` channels, if anything.
+// Attributes: strides, padding, dilations, same, groups. Returns the error in a convolution of x
+// to `outputs` channels, or an empty string.
 std::string mismatch(const Shape& x, const Shape& filter, Attributes attributes) {
   const std::int64_t groups = attributes[4].integers.size() == 1 ? attributes[4].integers[0] : 0;
   if (groups < 1) return "groups is one positive integer, not " + to_string(attributes[4].integers);
@@ -46,7 +46,8 @@ ShapeResult conv_shape(const Application& app) {
   return conv_result(app.operand_shapes[0], app.operand_shapes[1], app.attributes);
 }
 
-// An adjoint whose result has the shape given first; x and the filter of the convolution.
+// The shape rule of an adjoint, whose first attribute is its shape. x and filter are those of the
+// convolution.
 ShapeResult adjoint_shape(const Application& app, const Shape& x, const Shape& filter, const Shape& g) {
   const ShapeResult forward = conv_result(x, filter, app.attributes.subspan(1));
   if (std::holds_alternative<std::string>(forward)) return forward;

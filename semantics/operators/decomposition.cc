@@ -1,9 +1,9 @@
-// Linear algebra by LAPACK, on the last two axes; the axes before are batches.
+// Linear algebra with LAPACK, on the last two axes; earlier axes are batches.
 //
-// What has several results yields them in one row, one after the other (`svd_parts`, …); the nodes
-// of stdlib/linalg.rml take it apart and have the gradients. Operators that take a symmetric matrix
-// compute on (a + aᵀ) / 2, so that a derivative by every element exists. What has no result, of a
-// singular matrix for instance, stops the run.
+// An operator with several results packs them into one row, one after the other (`svd_parts`, …);
+// the nodes of stdlib/linalg.rml unpack it and have the gradients. Operators on symmetric
+// matrices compute with (a + aᵀ) / 2, so that a derivative by every element exists. If there is
+// no result, for instance of a singular matrix, the run stops.
 #include <limits>
 
 #include "runtime/kernels/lapack.h"
@@ -15,7 +15,7 @@ namespace {
 
 using dtypes::real;
 
-// LAPACK counts in 32 bits; its workspaces are below 140 elements per row and column.
+// LAPACK uses 32-bit counts. Its workspaces have at most 140 elements per row and column.
 constexpr std::int64_t longest = std::int64_t{1} << 23;
 
 std::string matrix_error(const Shape& shape) {
@@ -39,7 +39,7 @@ ShapeResult square_shape(const Application& app) {
   return a;
 }
 
-// The batch axes of a matrix, and one more of `size` unless that is nothing.
+// The batch axes of a matrix, and an axis of `size` if one is given.
 ShapeResult packed(const Shape& matrix, std::optional<std::int64_t> size) {
   Shape shape(matrix.begin(), matrix.end() - 2);
   if (size) shape.push_back(*size);

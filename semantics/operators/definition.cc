@@ -1,4 +1,5 @@
-// See definition.h. Texts are parsed when first asked for, each as the one equation of a node, and kept.
+// Evaluates definitions. A text is parsed at its first use, as the only equation of a node, and
+// stored.
 #include "semantics/operators/definition.h"
 
 #include <algorithm>
@@ -235,7 +236,7 @@ class Definition {
   const Parsed& of_;
 };
 
-// Tensors, all kept until the end.
+// Evaluates into tensors, all of which live until the end.
 class Tensors : public DefinitionTarget {
  public:
   Operand add(Tensor t) {
@@ -258,7 +259,7 @@ class Tensors : public DefinitionTarget {
     if (fault_.kind == 0) fault_ = fault;
     return add(std::move(result));
   }
-  const Fault& fault() const { return fault_; }  // the first of a part
+  const Fault& fault() const { return fault_; }  // the fault of the first part that failed
   Tensor& operator[](const Operand& x) { return tensors_[x.id]; }
 
  private:

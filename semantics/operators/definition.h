@@ -1,20 +1,21 @@
-// Operators that are defined by an expression of others (Lowering::expanded).
+// Operators that are defined by an expression of other operators (Lowering::expanded).
 //
-// A definition is an R(ML)2 expression over the parameter names of its row: operators, arithmetic,
-// comparisons, literals, lists of integers, texts. Literals, attributes that are numbers and `size` are
-// numbers until they meet an operand, whose dtype they take. The expression is evaluated
-// twice: into tensors, which is the operator's reference semantics, and into core, before code is made.
+// A definition is an R(ML)² expression over the parameter names of its row, with operators,
+// arithmetic, comparisons, literals, lists of integers and texts. Literals, numeric attributes
+// and `size` are plain numbers until they meet an operand, whose dtype they get. The expression
+// is evaluated for two targets: tensors, which gives the operator's reference semantics, and the
+// core, before code generation.
 #pragma once
 
 #include "semantics/operators/rules.h"
 
 namespace rml {
 
-// What the parts of a definition become.
+// The target of the evaluation of a definition.
 class DefinitionTarget {
  public:
   struct Operand {
-    std::size_t id = 0;  // as the target counts them
+    std::size_t id = 0;  // number given by the target
     DType dtype{};
     Shape shape;
   };
@@ -23,15 +24,16 @@ class DefinitionTarget {
   virtual Operand apply(OperatorId, const std::vector<Operand>&, std::vector<Attribute>, DType, Shape) = 0;
 };
 
-// `operands` are those of the application of `row`; its result has elements.
+// `operands` are the operands of an application of `row` whose result has at least one element.
 DefinitionTarget::Operand define(const OperatorInfo& row, const Application&,
                                  const std::vector<DefinitionTarget::Operand>& operands, DefinitionTarget&);
 
-// A part that fails is the fault of the whole.
+// If a part fails, the whole application fails.
 Fault evaluate_definition(const OperatorInfo& row, const Application&, std::span<const Tensor* const> operands,
                           Tensor& result);
 
-// A text that a rule has put together, kept for good: definitions are read and not owned.
+// Stores a text that a rule has composed, for the rest of the run; definitions are passed as
+// views.
 std::string_view kept_definition(const std::string& text);
 
 // A name as a template argument.
@@ -43,7 +45,8 @@ struct OperatorName {
   }
 };
 
-// The row of an operator by its definition, which may depend on the application's attributes and shapes.
+// The row of an operator with a definition, which may depend on the application's attributes and
+// shapes.
 template <OperatorName name>
 OperatorInfo defined(std::vector<OperatorParameter> parameters, DTypeSlot result, ShapeRule shape,
                      std::string_view (*definition)(const Application&), std::vector<std::string_view> vjp,

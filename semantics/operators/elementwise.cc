@@ -1,9 +1,10 @@
-// Elementwise operators: arithmetic, comparison, logic, functions, conversion, choice.
+// Elementwise operators: arithmetic, comparison, logic, functions, conversion, selection.
 //
-// Operands broadcast as in NumPy and share one dtype variable, except where a row says
-// otherwise. A row names the scalar operation (scalar.h), with what code generation knows of it;
-// interpreter and generated code apply that to each element. In the gradients of minimum and maximum a tie gives each
-// operand half. Operators that are constant between jumps have no gradient.
+// Operands broadcast as in NumPy and share one dtype variable, except where a row says otherwise.
+// A row names the scalar operation (scalar.h) and its properties for code generation; the
+// reference engine and generated code apply the operation to each element. In the gradients of
+// minimum and maximum, a tie gives half to each operand. Piecewise constant operators have no
+// gradient.
 #include "semantics/operators/pointwise.h"
 #include "semantics/operators/scalar.h"
 
@@ -72,7 +73,7 @@ std::vector<OperatorInfo> arithmetic_rows() {
                            "mod(-7, 2) -- -1"}),
       function<number, scalar::Negate>("negate", {ScalarOp::negate, instruction, Vectors::of_all}, "-dy",
                                        {"Neg", "-x, elementwise. Integers wrap.", "negate([1, -2]) -- [-1,2]"}),
-      // These two do not commute: of -0 and 0, and of two NaNs, they take the first.
+      // These two do not commute: for -0 and 0, and for two NaNs, they return the first operand.
       arithmetic<number, scalar::Minimum>(
           "minimum", {ScalarOp::other, instruction, Vectors::of_all},
           "select(a < b, dy, select(a == b, dy * 0.5, zeros_like(dy)))",

@@ -1,7 +1,9 @@
-// Operators defined by others (definition.h): the softmax family and reductions of more than one step.
+// Operators with a definition (definition.h): the softmax family, and reductions with more than
+// one step.
 //
-// An application is replaced by its definition before code is made, so its parts fuse with what is
-// around it. The gradients are written by hand, in terms of the result where that keeps digits.
+// An application is replaced by its definition before code generation, so its parts fuse with
+// surrounding operators. The gradients are written by hand, in terms of the result if that is
+// more accurate.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -55,7 +57,7 @@ std::vector<OperatorParameter> spread() {
 
 // ---- norms ----
 
-// Its square, and sums of such squares, are numbers of f32.
+// The square of this number, and sums of many such squares, are finite in f32.
 constexpr const char* large = "1e15";
 
 double order(const Application& app) { return app.attributes.back().number; }
@@ -65,13 +67,14 @@ ShapeResult normed(const Application& app) {
   return reduced(app);
 }
 
-// What large numbers are divided by before they are squared, so that a square does not overflow where the root would
-// not: the largest of their absolute values, if that is large; else 1, which changes no digit. x: a text.
+// The divisor applied before squaring, so that the squares do not overflow if the root is finite:
+// the largest absolute value if it is large, else 1, which changes no digit. `x` is the text of
+// an expression.
 std::string scale_text(const std::string& x, const std::string& from) {
   const std::string most = "max(abs(" + x + "), axis=axis, keepdims=1)";
   return "select(logical_and(isfinite(" + most + "), " + most + " > " + from + "), " + most + ", 1.0)";
 }
-// As the result has it.
+// The scale in the shape of the result, as a factor.
 std::string scaled_back(const std::string& scale) {
   return "reshape(shape(sum(x, axis=axis, keepdims=keepdims)), " + scale + ") * ";
 }
@@ -100,8 +103,8 @@ ShapeResult slope_shape(const Application& app) {
   return along_axes(app);
 }
 
-// sign(x) |x|^(p - 1) / n^(p - 1), differentiated by x so many times: each brings a factor, takes one from the exponent
-// of |x|, and undoes the sign or brings it back.
+// sign(x) |x|^(p - 1) / n^(p - 1), differentiated `times` times by x. Each derivative multiplies
+// by a factor, lowers the exponent of |x| by one, and removes the sign or brings it back.
 std::string_view slope_definition(const Application& app) {
   const double p = app.attributes[1].number;
   const std::int64_t times = app.attributes[2].integers[0];
@@ -228,8 +231,8 @@ std::vector<OperatorInfo> statistics_rows() {
 
 // ---- sums in an order of their own ----
 
-// The elements along the first axis as a tree: of n that are left, number k becomes k + (k + h), h the half of n,
-// rounded up; what has no partner stays as it is.
+// The sum along the first axis as a tree: of n remaining values, value k becomes k + (k + h),
+// where h is n / 2 rounded up. A value without a partner remains.
 std::string tree_text(std::int64_t count) {
   std::vector<std::string> parts;
   for (std::int64_t k = 0; k < count; ++k)
@@ -271,8 +274,8 @@ std::vector<OperatorInfo> tree_rows() {
 
 // ---- axes as one ----
 
-// Of a whole with axes of which some are put in one behind the others: the order of its axes, extents in that order,
-// and how many there are behind.
+// A tensor with some axes merged into one last axis: the order of its axes, the extents in this
+// order, and the extent of the merged axis.
 struct AxesBehind {
   std::vector<std::size_t> order;
   Shape extents;

@@ -1,8 +1,9 @@
 // Further elementwise operators: logarithms, angles, hyperbolic functions, bits, tests, bounds.
 //
-// As in elementwise.cc a row names the scalar operation, here one of scalar_functions.h, or the function of the C
-// library that it is: the name of such a row is the function's, by which code calls it (runtime/runner/exports.cmake
-// finds these names here). Outside its domain a function is NaN, as in the C library.
+// As in elementwise.cc, a row names the scalar operation: one of scalar_functions.h, or a
+// function of the C library. Such a row has the name of the C function, which generated code
+// calls (runtime/runner/exports.cmake finds the names here). Outside its domain a function is
+// NaN, as in the C library.
 #include "semantics/operators/pointwise.h"
 #include "semantics/operators/scalar_functions.h"
 

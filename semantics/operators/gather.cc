@@ -1,9 +1,9 @@
-// Operators whose places are found while running: gathers, scatters and slices.
+// Operators whose positions are known only at run time: gathers, scatters and dynamic slices.
 //
-// Indices may be negative and count from the end; one outside [-extent, extent) stops the
-// run, with the index and the extent. Starts of dynamic slices count from 0. The three forms
-// of naming places are those of runtime/kernels/places.h: `take` along one axis, `…_elements`
-// one index per element, `…_nd` index tuples.
+// Indices may be negative and then count from the end. An index outside [-extent, extent) stops
+// the run, with the index and the extent in the message. Starts of dynamic slices count from 0.
+// There are three ways to give positions (runtime/kernels/places.h): `take` along one axis,
+// `…_elements` with one index per element, `…_nd` with index tuples.
 #include "runtime/kernels/gather.h"
 
 #include "semantics/operators/definition.h"
@@ -59,7 +59,7 @@ ShapeResult add_at_shape(const Application& app) {
 
 // ---- one index per element -------------------------------------------------------------------
 
-// The axis, where x and the indices have one rank; else what is wrong.
+// The error if x and the indices differ in rank or the axis is wrong; else an empty string.
 std::string elements_error(const Shape& x, const Shape& i, const Attribute& axis) {
   if (axis.integers.size() != 1) return "axis is one integer, not " + to_string(axis.integers);
   if (x.size() != i.size()) return "a tensor and its indices have one rank, not " + text_of(x, i);
@@ -67,7 +67,8 @@ std::string elements_error(const Shape& x, const Shape& i, const Attribute& axis
   return {};
 }
 
-// The extents of the indices may be smaller than those of x, along the axis also larger.
+// The extents of the indices may be smaller than those of x; along the axis they may also be
+// larger.
 std::string fitting_error(const Shape& x, const Shape& i, std::size_t axis) {
   for (std::size_t k = 0; k < x.size(); ++k)
     if (k != axis && i[k] > x[k])
@@ -155,7 +156,8 @@ ShapeResult scatter_nd_shape(const Application& app) {
   return x;
 }
 
-// Attributes: places, reduction, by. What is wrong with the operands of a scatter and its result r, if anything.
+// Attributes: places, reduction, by. The error in the operands of a scatter and its result r, or
+// an empty string.
 template <ShapeRule forward>
 std::string scattered_error(const Application& app) {
   const ShapeResult y =
@@ -198,7 +200,7 @@ std::int64_t gradient_scratch(const Application& app) { return 16 * *element_cou
 
 // ---- slices ----------------------------------------------------------------------------------
 
-// The extents along the leading axes, then x's.
+// Starts give positions along the leading axes; the remaining axes are those of x.
 std::string starts_error(const Shape& x, const Shape& starts, const Shape& part, const std::string& what) {
   if (starts.size() != 1 || starts[0] > static_cast<std::int64_t>(x.size()))
     return "starts are a vector of at most " + std::to_string(x.size()) + " for " + to_string(x) + ", not " +
@@ -287,7 +289,7 @@ std::vector<OperatorInfo> gather_rows() {
 }
 
 std::vector<OperatorInfo> scatter_rows() {
-  // Their reductions compute, which f16 and bf16 do not.
+  // Reductions compute, which f16 and bf16 do not support.
   constexpr DTypeSet computed = dtypes::boolean | number;
   const auto parameters = [](OperatorParameter places) {
     return std::vector<OperatorParameter>{operand("x", computed), operand("i", index, 1), operand("updates", computed),
@@ -314,7 +316,7 @@ std::vector<OperatorInfo> scatter_rows() {
   };
 }
 
-// The adjoint `last` of the result r, or what x or the updates move by.
+// `last` is the adjoint of the result r, or the tangent of x or of the updates.
 std::vector<OperatorParameter> scatter_derivative(OperatorParameter places, std::string_view last) {
   return {operand("x", real),
           operand("i", index, 1),
@@ -326,8 +328,8 @@ std::vector<OperatorParameter> scatter_derivative(OperatorParameter places, std:
           integers("by")};
 }
 
-// Of the last operand gradient and tangent are linear. By x and the updates their derivative is 0, but where factors
-// are multiplied.
+// Gradient and tangent are linear in the last operand. Their derivatives by x and the updates are
+// 0, unless the reduction multiplies.
 constexpr std::string_view by_x = "scatter_curvature(x, reduction=reduction)",
                            by_updates = "scatter_curvature(updates, reduction=reduction)",
                            of_ties = "none: only its ties are read";

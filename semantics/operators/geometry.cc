@@ -1,8 +1,7 @@
-// What the attributes of shape-changing operators mean once the shapes are known.
+// Interprets the attributes of shape-changing operators once shapes are known.
 //
-// Axes may be negative and then count from the end. These functions are the one reading of
-// axis lists, permutations and slice bounds; shape rules, kernels and code generation share
-// it. Errors are in the user's words.
+// Negative axes count from the end. Shape rules, kernels and code generation all use these
+// functions for axis lists, permutations and slice bounds. Errors are in the user's words.
 #include <algorithm>
 #include <cstdint>
 
@@ -22,7 +21,7 @@ std::vector<std::size_t> transposed_axes(const Application& app) {
   std::vector<std::size_t> order(rank);
   for (std::size_t k = 0; k < rank; ++k) order[k] = axes.given ? k : rank - 1 - k;
   if (!axes.given) return order;
-  const std::size_t kept = rank - axes.integers.size();  // fewer axes: the leading ones stay
+  const std::size_t kept = rank - axes.integers.size();  // with fewer axes, the leading ones remain
   for (std::size_t k = kept; k < rank; ++k) order[k] = *normalized_axis(axes.integers[k - kept], rank);
   if (app.attributes[1].integers[0] == 0) return order;
   std::vector<std::size_t> inverse(rank);
@@ -49,7 +48,8 @@ std::variant<SliceRange, std::string> slice_range(const Shape& whole, std::size_
   const std::string written = text(start) + ":" + text(stop) + (step == 1 ? "" : ":" + std::to_string(step));
   if (step == 0) return written + " never moves: a step of 1 takes every element, one of -1 every element backward";
   const bool forward = step > 0;
-  // Where a bound may lie: on an element, or just behind the last one in the range's direction.
+  // The range of a bound: an element, or the position after the last one in the direction of the
+  // slice.
   const std::int64_t low = forward ? 0 : -1, high = forward ? extent : extent - 1;
   const auto place = [&](std::optional<std::int64_t> bound, std::int64_t otherwise) {
     return bound ? *bound + (*bound < 0 ? extent : 0) : otherwise;
@@ -63,7 +63,8 @@ std::variant<SliceRange, std::string> slice_range(const Shape& whole, std::size_
   const auto distance = static_cast<std::uint64_t>(forward ? to - from : from - to);
   const std::uint64_t stride = forward ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
   const auto count = static_cast<std::int64_t>(distance == 0 ? 0 : (distance - 1) / stride + 1);
-  // What makes no second step may have any; before the first element there is no place.
+  // With fewer than two elements the step does not matter. A start before the first element is
+  // moved to 0.
   return SliceRange{count == 0 ? std::max<std::int64_t>(from, 0) : from, count, count > 1 ? step : 1};
 }
 

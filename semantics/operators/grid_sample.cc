@@ -1,6 +1,7 @@
-// Sampling of images at points of a grid, as ONNX has it. Evaluation: runtime/kernels/grid_sample.cc.
+// Samples images at points of a grid, as in ONNX; runtime/kernels/grid_sample.cc evaluates it.
 //
-// Samples are linear in x, so the adjoint of x has a derivative of its own; that of the grid has none.
+// Samples are linear in x, so the adjoint of x has a derivative of its own. The adjoint of the
+// grid has none.
 #include "runtime/kernels/grid_sample.h"
 
 #include <algorithm>

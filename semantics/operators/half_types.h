@@ -1,6 +1,6 @@
-// f16 and bf16 as types of C++, for kernels that store, compare and convert elements.
+// f16 and bf16 as C++ types, for kernels that store, compare and convert elements.
 //
-// They convert to float by themselves, and from numbers by rounding to nearest even, once.
+// They convert implicitly to float, and from numbers by a single rounding to nearest even.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,9 @@ struct BF16 {
 template <class T>
 concept Half = std::is_same_v<T, F16> || std::is_same_v<T, BF16>;
 
-// Integers that a double does not hold keep, as their last digit, that something was lost.
-template <class Integer>  // of 64 bits
+// Rounds an integer that a double cannot hold to odd: the last digit records that digits were
+// lost, so that a second rounding is correct.
+template <class Integer>  // a type of 64 bits
 double double_to_odd(Integer value) {
   constexpr Integer exact = Integer{1} << 53, lost = (1 << 11) - 1;
   if (value < exact && (value >= 0 || value > -exact)) return static_cast<double>(value);

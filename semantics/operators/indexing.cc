@@ -1,4 +1,5 @@
-// Operators that read or write elements at places found while running, and those that reorder them.
+// Operators that read or write elements at positions known at run time, and operators that
+// reorder elements.
 #include "semantics/operators/indexing.h"
 
 #include <iterator>

@@ -1,4 +1,4 @@
-// The families that indexing_operators() is put together from.
+// The families of which indexing_operators() consists.
 #pragma once
 
 #include "semantics/operators/operator.h"

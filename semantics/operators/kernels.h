@@ -1,10 +1,9 @@
-// How kernels visit elements: dispatch over dtypes, and walks over broadcast operands.
+// Helpers for kernels: dispatch over dtypes, and walks over broadcast operands.
 //
 // A walk visits the elements of a shape in row-major order, row by row, with any number of
-// strided operands alongside. Axes along which all operands advance evenly are merged first,
-// so operands of one shape, or of one shape and a scalar, are visited in a single row; the
-// row loops for strides 0 and 1 are written out, because the reference engine spends its
-// time there.
+// strided operands in parallel. Axes along which all operands advance evenly are merged first, so
+// operands of equal shape, or a tensor and a scalar, are visited as a single row. The loops over
+// rows with strides 0 and 1 are specialised, because the reference engine spends its time there.
 #pragma once
 
 #include <array>
@@ -28,7 +27,7 @@ bool dispatch_one(DType dtype, F& f) {
   return false;
 }
 
-// Calls f(T{}) with the C++ type of the dtype; only those of Allowed are instantiated.
+// Calls f(T{}) with the C++ type of the dtype; only the dtypes in Allowed are instantiated.
 template <DTypeSet Allowed, class F>
 void dispatch(DType dtype, F&& f) {
   if (dispatch_one<Allowed, DType::f32, float>(dtype, f) || dispatch_one<Allowed, DType::f64, double>(dtype, f) ||
@@ -60,7 +59,7 @@ inline Strides dense_strides(const Shape& shape) {
   return strides;
 }
 
-// Strides of a dense operand of shape `from` seen at the shape `to` it broadcasts to.
+// The strides of a dense operand of shape `from`, broadcast to the shape `to`.
 inline Strides broadcast_strides(const Shape& from, const Shape& to) {
   const Strides dense = dense_strides(from);
   Strides strides{};
@@ -73,7 +72,7 @@ inline Strides broadcast_strides(const Shape& from, const Shape& to) {
 
 template <std::size_t N>
 struct Row {
-  std::array<std::int64_t, N> offset{};  // of the row's first element in each operand
+  std::array<std::int64_t, N> offset{};  // position of the row's first element in each operand
   std::array<std::int64_t, N> stride{};
   std::int64_t first = 0;  // position of the row in the walk, in elements
   std::int64_t count = 0;
@@ -147,8 +146,8 @@ void map(Tensor& result, const Tensor& a, const Tensor& b, F f) {
   });
 }
 
-// Copies elements, whatever their dtype, from a strided place to a strided place; `to` and
-// `from` are the elements at index 0 of the walk.
+// Copies elements of any dtype between strided positions. `to` and `from` point to the elements
+// at index 0 of the walk.
 template <std::size_t Bytes>
 void copy_strided_bytes(const Shape& shape, std::byte* to, const Strides& to_strides, const std::byte* from,
                         const Strides& from_strides) {

@@ -1,10 +1,10 @@
 // Products of vectors and matrices.
 //
-// Every element of a product is the sum, in increasing order of the contracted index k and
-// in the operands' dtype, of single products, beginning with the first one (an empty sum is
-// 0) and without contraction. Generated code keeps this order where results must be equal
-// bit for bit. The gradient of matmul is written for all ranks at once: a vector operand is
-// seen as the row or column it stands for, and shapes in it fold away.
+// Each element of a product is a sum of products in increasing order of the contracted index k,
+// in the operands' dtype and without fused multiply-add. The sum begins with the first product;
+// an empty sum is 0. Generated code keeps this order where results must be equal bit for bit. The
+// gradient of matmul is written for all ranks at once: a vector operand is treated as a row or a
+// column, and the shape computations fold away.
 #include "semantics/operators/kernels.h"
 #include "semantics/operators/rules.h"
 #include "semantics/operators/scalar.h"
@@ -30,8 +30,8 @@ ShapeResult matmul_shape(const Application& app) {
   return checked_shape(std::move(*shape));
 }
 
-// c[m, n] = a[m, k] b[k, n], all dense; k is the middle loop, so that the inner one runs
-// along rows while each element still sums in the order of k.
+// c[m, n] = a[m, k] b[k, n], all dense. k is the middle loop, so that the inner loop runs along
+// rows while each element is still summed in the order of k.
 template <class T>
 void multiply(const T* a, const T* b, T* c, std::int64_t m, std::int64_t inner, std::int64_t n) {
   for (std::int64_t i = 0; i < m; ++i) {
@@ -44,7 +44,7 @@ void multiply(const T* a, const T* b, T* c, std::int64_t m, std::int64_t inner, 
   }
 }
 
-// The same for n = 1: a sum per row stays in a register.
+// The same for n = 1: the sum of a row stays in a register.
 template <class T>
 void multiply_vector(const T* a, const T* b, T* c, std::int64_t m, std::int64_t inner) {
   for (std::int64_t i = 0; i < m; ++i) {

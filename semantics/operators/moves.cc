@@ -1,10 +1,9 @@
 // The strided copies of each moving operator, and its shape rule.
 //
-// Most are alike along each axis: an axis is cut into pieces, each a nest of at most two
-// counted steps in the result and the operand, and the moves are all combinations of one
-// piece per axis.
+// Most operators treat axes alike: an axis is cut into pieces, each a nest of at most two counted
+// steps in the result and the operand. The moves are all combinations of one piece per axis.
 //
-//   pad(x: [3], 2, 1, mode="reflect")    x2 x1 | x0 x1 x2 | x1: three pieces
+//    pad(x: [3], 2, 1, mode="reflect")    x2 x1 | x0 x1 x2 | x1: three pieces
 #include "semantics/operators/moves.h"
 
 #include <algorithm>
@@ -17,13 +16,13 @@ namespace rml {
 namespace {
 
 struct Steps {
-  std::int64_t count, to, from;  // in indices of the axis
+  std::int64_t count, to, from;  // positions along the axis
 };
 struct Piece {
   std::int64_t to, from;
   std::vector<Steps> steps;
 };
-using Pieces = std::vector<Piece>;  // of one axis
+using Pieces = std::vector<Piece>;  // the pieces of one axis
 
 constexpr std::size_t max_moves = 1024;
 
@@ -74,8 +73,8 @@ Mode mode_named(const std::string& name) {
   return Mode::unknown;
 }
 
-// Positions [begin, end) of x continued without end in both directions, the period once up
-// and, if it is longer than the extent, down again.
+// Positions [begin, end) of x, continued periodically in both directions. A period goes through x
+// forward and, if it is longer than the extent, back again.
 class Continued {
  public:
   Continued(std::int64_t extent, std::int64_t period, std::int64_t mirror, std::int64_t shift)
@@ -94,7 +93,7 @@ class Continued {
   }
 
  private:
-  // Places [first, last) of the period, which begins at position `at`, `rounds` times over.
+  // Positions [first, last) of the period that begins at `at`, repeated `rounds` times.
   std::int64_t part(std::int64_t at, std::int64_t first, std::int64_t last, std::int64_t rounds) {
     const auto add = [&](std::int64_t count, std::int64_t to, std::int64_t from, std::int64_t step) {
       if (count > 0) found_.push_back({to + shift_, from, {{rounds, period_, 0}, {count, 1, step}}});
@@ -131,7 +130,7 @@ Pieces padded(std::int64_t n, std::int64_t before, std::int64_t after, Mode mode
   return pieces;
 }
 
-// Along an axis: a scalar holds for all of them, a vector for the leading ones.
+// The width along an axis: a scalar holds for all axes, a vector for the leading ones.
 std::int64_t width(const Attribute& a, std::size_t axis) {
   return a.scalar ? a.integers[0] : axis < a.integers.size() ? a.integers[axis] : 0;
 }
@@ -149,7 +148,7 @@ Shape pad_extents(const Shape& x, std::span<const Attribute> attributes) {
   return y;
 }
 
-// Whether the number is an element of the dtype.
+// True if the number is a value of the dtype.
 bool holds(DType dtype, double value) {
   if (is_float(dtype)) return std::isfinite(rounded(dtype, value)) == std::isfinite(value);
   if (dtype == DType::boolean) return value == 0 || value == 1;
@@ -216,7 +215,7 @@ Shape aligned(const Shape& x, std::size_t rank) {
   return shape;
 }
 
-// Extents times factors, both of one length.
+// The product of extents and factors, which must have equal length.
 std::variant<Shape, std::string> multiplied(const Shape& x, const Shape& by, const char* what) {
   Shape y(x.size());
   for (std::size_t k = 0; k < x.size(); ++k) {
@@ -318,7 +317,8 @@ ShapeResult flip_shape(const Application& app) {
 // ---- diagonal, diag --------------------------------------------------------------------------
 
 namespace {
-// Of the matrix [rows, columns], the diagonal `offset` above the main one.
+// The length of a diagonal of a [rows, columns] matrix; `offset` counts upwards from the main
+// diagonal.
 std::int64_t diagonal_length(std::int64_t rows, std::int64_t columns, std::int64_t offset) {
   const std::int64_t r = offset < 0 ? rows + offset : rows;
   const std::int64_t c = offset > 0 ? columns - offset : columns;
@@ -374,7 +374,7 @@ std::vector<Move> diag_moves(const Shape& x, std::span<const Attribute> attribut
   const std::int64_t k = attributes[0].integers[0];
   const Attribute axes[] = {attributes[0], {.given = true, .integers = {0}}, {.given = true, .integers = {1}}};
   if (x.size() == 2) return diagonal_moves(x, axes);
-  // Its diagonal is the vector: the moves of `diagonal`, the other way round.
+  // The moves of `diagonal` with both sides exchanged.
   const std::int64_t n = x[0] + std::abs(k);
   std::vector<Move> moves = diagonal_moves({n, n}, axes);
   for (Move& move : moves) {

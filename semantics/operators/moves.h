@@ -1,24 +1,24 @@
-// Operators that copy elements between places that the shapes and attributes tell: padding,
-// tiling, rolling, diagonals.
+// Operators that copy elements between positions given by shapes and attributes: padding, tiling,
+// rolling, diagonals.
 //
-// A row's `moves` are strided copies from the operand to the result; no two of them write one
-// element, and what none of them writes is the row's `value` attribute, or 0. The same list
-// read backwards is the adjoint: zeros of the operand's shape to which every element of the
-// result's adjoint is added where it came from.
+// A row's `moves` are strided copies from the operand to the result. No two of them write the
+// same element. Elements that no move writes equal the row's `value` attribute, or 0. The adjoint
+// reads the same list in reverse: it starts with zeros of the operand's shape, and adds each
+// element of the result's adjoint to the position from which it was copied.
 #pragma once
 
 #include "semantics/operators/operator.h"
 
 namespace rml {
 
-// A walk over `shape`, of any rank, without an extent 0. Offsets and strides are in elements.
+// A walk over `shape`, of any rank, without extents of 0. Offsets and strides are in elements.
 struct Move {
   Shape shape;
-  std::int64_t to = 0, from = 0;  // of the element at index 0
+  std::int64_t to = 0, from = 0;  // offsets of the element at index 0
   std::vector<std::int64_t> to_strides{}, from_strides{};
 };
 
-// What the elements are that no move writes.
+// The value of elements that no move writes.
 double move_fill(const OperatorInfo& row, std::span<const Attribute> attributes);
 
 std::vector<Move> pad_moves(const Shape& x, std::span<const Attribute> before_after_mode_value);

@@ -1,16 +1,16 @@
-// The operator table: the one place that knows an operator.
+// The operator table: all facts about each operator, in one place.
 //
-// A row says how an operator is written, which dtypes and shapes it takes and yields, how
-// it is evaluated (the reference semantics, also used for constant folding), how it is
-// lowered, how it is differentiated, its ONNX counterpart, and a line of documentation.
-// The type checker, instantiation, the interpreter, the code generator, `rmlc explain`
-// and the reference page all read these rows; adding an elementwise operator is one row
-// and one test. Rows live in semantics/operators/*.cc, one file per family.
+// A row states how an operator is written, the dtypes and shapes of its operands and results, how
+// it is evaluated (the reference semantics, also used for constant folding), lowered and
+// differentiated, its ONNX counterpart, and a line of documentation. The type checker,
+// instantiation, the reference engine, the code generator, `rmlc explain` and the reference page
+// all read these rows. A new elementwise operator needs one row and one test. The rows are in
+// semantics/operators/*.cc, one file per family.
 //
-// In the source an operator is called like a node, `matmul(a, b)`, or through the syntax
-// that stands for it: `a + b` is `add(a, b)`, `x[1:3]` is `slice`. Its parameters come in
-// two kinds: operands are streams that share one clock; attributes are static, must fold
-// to constants after instantiation, and take part in no clock.
+// In the source an operator is called like a node, `matmul(a, b)`, or by special syntax: `a + b`
+// is `add(a, b)`, `x[1:3]` is `slice`. It has two kinds of parameters. Operands are streams that
+// share one clock. Attributes are static: they must fold to constants after instantiation and
+// have no clock.
 #pragma once
 
 #include <cstdint>
@@ -27,29 +27,30 @@
 
 namespace rml {
 
-// The dtype of a parameter or result: a variable of the row (0, 1, …) restricted to a set,
-// or, with variable < 0, the one dtype in the set. A variable that only the result mentions
-// (zeros, uniform, one_hot) is solved by the context, and is `fallback` when nothing decides.
+// The dtype of a parameter or result. variable >= 0: a variable of the row, restricted to a set.
+// variable < 0: the single dtype in the set. If only the result has the variable (zeros, uniform,
+// one_hot), the context determines it, else it is `fallback`.
 struct DTypeSlot {
   int variable = 0;
   DTypeSet allowed = dtypes::any;
   DType fallback = DType::f32;
 };
 
-// What rows allow: f16 and bf16 are stored, moved, compared and converted, but not computed with.
+// Sets of dtypes for rows. f16 and bf16 are stored, moved, compared and converted, but not
+// computed with.
 namespace dtypes {
 inline constexpr DTypeSet half = bit(DType::f16) | bit(DType::bf16);
 inline constexpr DTypeSet real = floating & ~half;  // f32, f64
 inline constexpr DTypeSet number = integer | real;
 inline constexpr DTypeSet ordered = number | half;
-inline constexpr DTypeSet element = boolean | ordered;  // all that operators take
+inline constexpr DTypeSet element = boolean | ordered;  // all dtypes that operators accept
 }  // namespace dtypes
 
 enum class ParameterKind : std::uint8_t {
   operand,
   integers,  // an integer or a vector of integers: shapes, axes, strides
   number,    // any numeric scalar, converted to f64
-  dtype,     // a dtype's name: cast(f32, x); it is the dtype of the result
+  dtype,     // a dtype's name, which is the dtype of the result: cast(f32, x)
   text,      // a string: einsum("ij,jk->ik", a, b)
 };
 
@@ -57,16 +58,16 @@ struct OperatorParameter {
   std::string_view name;
   ParameterKind kind = ParameterKind::operand;
   DTypeSlot dtype{};      // operands only
-  bool variadic = false;  // the last operand: one or more of it (concat, array)
-  // Attributes: used when the argument is left out; "" makes it required. In the syntax of
-  // attribute values: "0", "[]", "all" (every axis), "f32".
+  bool variadic = false;  // the last operand may occur once or more (concat, array)
+  // For attributes: the default if the argument is left out; "" makes the argument required.
+  // Values: "0", "[]", "all" (every axis), "f32".
   std::string_view default_value{};
 };
 
-// An attribute's value once it is known.
+// The known value of an attribute.
 struct Attribute {
-  bool given = false;   // false: left out, and its default is "all"
-  bool scalar = false;  // integers: written as a scalar, not as a vector
+  bool given = false;   // false: it is left out, and its default is "all"
+  bool scalar = false;  // for integers: written as a scalar, not as a vector
   std::vector<std::int64_t> integers;
   double number = 0;
   DType dtype = DType::f32;
@@ -74,7 +75,7 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-// What rules and kernels see of one application. operand_shapes has one entry per operand
+// One application of an operator, for rules and kernels. operand_shapes has one entry per operand
 // (variadic ones expanded); attributes has one per attribute parameter, in row order.
 struct Application {
   std::span<const DType> operand_dtypes;
@@ -87,27 +88,28 @@ struct Application {
 using ShapeResult = std::variant<Shape, std::string>;
 using ShapeRule = ShapeResult (*)(const Application&);
 
-// Why an evaluation could not go on; the values are those of rmlrt.h's RML_FAULT_….
+// The reason for which an evaluation failed; the values are RML_FAULT_… of rmlrt.h.
 struct Fault {
   int kind = 0;
   std::int64_t value = 0, bound = 0;
 };
 
-// What a pure operator may additionally depend on: random ones read the seed and are told
-// the key of their instance; the cycle arrives as an ordinary operand.
+// Further inputs of random operators: the run's seed and the key of their instance. The cycle is
+// an ordinary operand.
 struct EvaluationContext {
   std::uint64_t seed = 0;
   std::uint64_t key = 0;
 };
 
-// Computes result (already of the right dtype and shape) from the operands; for the
-// elementwise family operands are not yet broadcast and the kernel does it.
+// Computes the result, which already has its dtype and shape. In the elementwise family, the
+// kernel broadcasts the operands.
 using Evaluate = Fault (*)(const Application&, const EvaluationContext&, std::span<const Tensor* const> operands,
                            Tensor& result);
 
-// How code is generated. `elementwise` rows have a scalar operation that is applied to each element after broadcasting;
-// the other forms have a loop generator each in lowering. Scalar operations have names here that bodies are made of
-// (spelling.h), that are written out (lowering/llvm/scalars/functions.cc), or that passes look for.
+// The scalar operation of an `elementwise` row, applied to each element after broadcasting. Other
+// rows have their own loop generator in lowering. An operation has a name here if bodies are
+// composed of it (spelling.h), if code is written for it (lowering/llvm/scalars/functions.cc), or
+// if passes look for it.
 enum class ScalarOp : std::uint8_t {
   none,
   add,
@@ -156,21 +158,22 @@ enum class ScalarOp : std::uint8_t {
   bit_not,
   left_shift,
   right_shift,
-  other,  // its body says all
+  other,  // defined by its body only
 };
-// What the operation takes of one element, in the classes that costs are told of (lowering/target.h).
+// The cost of the operation per element, in the classes of the cost model (lowering/target.h).
 enum class Effort : std::uint8_t {
-  instruction,  // one or two, whatever the operands: cheaper than a jump that is guessed wrong
+  instruction,  // one or two for any operand types: cheaper than a mispredicted branch
   simple,       // a few
-  division,     // of integers a check as well
+  division,     // for integers with a check of the divisor
   remainder,
   root,
-  elementary,  // some ten or twenty instructions without a branch; at -O0 and with --strict-math a call
-  circular,    // likewise, but of large operands a call
+  elementary,  // 10 to 20 instructions without a branch; a call at -O0 and --strict-math
+  circular,    // the same, with a call for large operands
   power,
   call,  // a function of the C library
 };
-// Of which operands a vector of elements is computed as one element is.
+// The operand types for which a vector operation computes the same as the scalar one, element by
+// element.
 enum class Vectors : std::uint8_t { of_none, of_floats, of_all };
 
 enum class Lowering : std::uint8_t {
@@ -197,29 +200,30 @@ enum class Lowering : std::uint8_t {
   fill,
   iota,
   one_hot,
-  random,       // runtime kernel; which one: OperatorInfo::kernel; its number attributes in order
-                // are the kernel's a and b, 0 where the row has none
+  // A runtime kernel, OperatorInfo::kernel. The row's numeric attributes, in order, are the
+  // kernel's a and b, or 0.
+  random,
   kernel,       // a C function of runtime/kernels/kernel.h: OperatorInfo::kernel
-  parameter,    // what was given from outside under the key, if anything, else the operand
+  parameter,    // the value loaded for its key, if any, else the operand
   folded,       // never reaches code generation: shape, zeros with constant shape, …
-  sum_to,       // sums the axes along which the result's shape broadcasts to the operand's
-  place,        // zeros with operand 0 at the index given by the other operands
-  place_slice,  // zeros with operand 0 at the places that slice would read
-  expanded,     // never reaches code generation: replaced by its OperatorInfo::definition
+  sum_to,       // sums the axes along which the result broadcasts to the operand
+  place,        // zeros, with operand 0 at the index given by the other operands
+  place_slice,  // zeros, with operand 0 at the positions that slice would read
+  expanded,     // never reaches code generation: replaced by OperatorInfo::definition
   move,         // the strided copies of OperatorInfo::moves
-  sum_moves,    // the same read backwards, elements that meet added
-  contraction,  // einsum: other operators stand for it when core is made (contraction.h)
+  sum_moves,    // the same copies in reverse, with sums where elements meet
+  contraction,  // einsum: replaced by other operators during instantiation (contraction.h)
 };
 
-// The forms that walk over their operand and combine its elements into fewer.
+// Forms that combine the elements of their operand into fewer elements.
 constexpr bool is_reduction(Lowering l) {
   return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_min ||
          l == Lowering::reduce_max || l == Lowering::reduce_prod || l == Lowering::reduce_all ||
          l == Lowering::reduce_any || l == Lowering::sum_to;
 }
 
-// A result of constants of so many elements is worth keeping as one: a small one always, a large one
-// where it takes no more room than its operands, and no more time than reading them.
+// True if a result of constants with this many elements should become a constant: always if it is
+// small; if it is large, only if it takes no more space than its operands and one pass over them.
 constexpr bool worth_folding(Lowering l, std::int64_t result, std::int64_t operands) {
   constexpr std::int64_t small = 65536;
   const bool one_pass = l == Lowering::elementwise || l == Lowering::transpose || l == Lowering::reshape ||
@@ -235,33 +239,35 @@ class Term;  // spelling.h
 
 struct OperatorInfo {
   std::string_view name;
-  std::vector<std::string_view> aliases;      // other accepted spellings
-  std::vector<OperatorParameter> parameters;  // operands first or attributes first, as called
+  std::vector<std::string_view> aliases;  // other accepted names
+  // In the order of a call: operands first or attributes first.
+  std::vector<OperatorParameter> parameters;
   DTypeSlot result;
   ShapeRule shape;
   Evaluate evaluate;
   Lowering lowering;
   ScalarOp scalar = ScalarOp::none;
-  scalar::Term (*body)(std::span<const scalar::Term> operands) =
-      nullptr;                         // elementwise: as code spells it (spelling.h)
-  Effort effort = Effort::simple;      // likewise
-  Vectors vectors = Vectors::of_none;  // likewise
-  std::string_view function{};         // likewise, without a body: of the C library, by its name for doubles
-  std::string_view kernel{};           // C symbol of a runtime kernel, if any
-  std::int64_t (*scratch)(const Application&) = nullptr;  // bytes that a Lowering::kernel needs; null: none
+  scalar::Term (*body)(std::span<const scalar::Term> operands) = nullptr;  // elementwise: writes the code (spelling.h)
+  Effort effort = Effort::simple;                                          // elementwise
+  Vectors vectors = Vectors::of_none;                                      // elementwise
+  std::string_view function{};  // elementwise without body: the C function for doubles
+  std::string_view kernel{};    // C symbol of a runtime kernel, if any
+  // Lowering::kernel: bytes of scratch space; null: none.
+  std::int64_t (*scratch)(const Application&) = nullptr;
   std::vector<Move> (*moves)(const Shape& x, std::span<const Attribute>) = nullptr;
-  std::string_view failure = "index out of bounds";  // what stops the run, where can_fail
-  // Lowering::expanded: what the application is equal to, as an R(ML)2 expression over the parameter names.
+  std::string_view failure = "index out of bounds";  // reason of a stop, if can_fail
+  // Lowering::expanded: an equivalent R(ML)² expression over the parameter names.
   std::string_view (*definition)(const Application&) = nullptr;
-  bool in_place = false;  // Lowering::kernel: the result may lie where the first operand does
-  bool can_fail = false;  // division, indexing, …: may stop the run; see can_fail(core, v) of core.h
-  bool random = false;    // takes the hidden operand `cycle` (i64) last
+  bool in_place = false;  // Lowering::kernel: the result may overwrite the first operand
+  // May stop the run (division, indexing, …); see can_fail(core, v) of core.h.
+  bool can_fail = false;
+  bool random = false;  // has a hidden last operand `cycle` (i64)
   bool commutative = false;
-  // One entry per operand: the adjoint of that operand as an R(ML)2 expression over the
-  // parameter names, `y` (the result) and `dy` (its adjoint), before un-broadcasting;
-  // or "linear" rules written the same way; or "none: because …".
-  // In it `k=a`, a an attribute with default "all", is left out where the user left a out. For a variadic operand x,
-  // `x` is the one differentiated, `x...` all of them, and `part` its position, a literal.
+  // One entry per operand: its adjoint as an R(ML)² expression over the parameter names, `y` (the
+  // result) and `dy` (its adjoint), before the sum over broadcast axes; or "none: because …". In
+  // it, `k=a` with an attribute a whose default is "all" is left out if the user left out a. For
+  // a variadic operand x, `x` is the differentiated one, `x...` all of them, and `part` its
+  // position, a literal.
   std::vector<std::string_view> vjp;
   std::string_view onnx{};   // "Add", "ReduceSum", …; empty: no counterpart
   std::string_view doc;      // one line: meaning, shapes, errors
@@ -272,7 +278,7 @@ using OperatorId = std::uint16_t;
 
 class OperatorTable {
  public:
-  OperatorTable();  // all rows
+  OperatorTable();  // has all rows
   const OperatorInfo& operator[](OperatorId id) const { return rows_[id]; }
   std::size_t size() const { return rows_.size(); }
   std::optional<OperatorId> find(std::string_view name) const;  // by name or alias
@@ -287,35 +293,37 @@ class OperatorTable {
 // The table; immutable after its first use.
 const OperatorTable& operators();
 
-// What attributes mean once shapes are known, for rules, kernels and code generation alike.
-// The arguments have passed the operator's shape rule.
+// The meaning of attributes once shapes are known, for rules, kernels and code generation. The
+// arguments must have passed the operator's shape rule.
 
 // axis in [0, rank), or nothing; negative ones count from the end.
 std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank);
 // transpose: axis k of the result is axis result[k] of the operand.
 std::vector<std::size_t> transposed_axes(const Application&);
-// Reductions: which axes of the operand are reduced; nothing if the attribute is wrong.
+// Reductions: by axis of the operand, whether it is reduced; nothing if the attribute is wrong.
 std::optional<std::vector<bool>> reduced_axes(const Attribute& axis, std::size_t rank);
-// The integers that a kernel is told of an attribute (runtime/kernels/kernel.h).
+// The integers that a kernel receives for an attribute (runtime/kernels/kernel.h).
 std::vector<std::int64_t> kernel_integers(const Attribute&);
 // x[a:b:c], slice and place_slice: along an axis of `whole` the elements start, start + step, …
 struct SliceRange {
   std::int64_t start = 0, count = 0, step = 1;
 };
-// By NumPy's rule: bounds below 0 count from the end, and one that is left out is the end on its side. Unlike there a
-// bound must lie within the axis; what is wrong begins with the range as it is written.
+// NumPy's rule: negative bounds count from the end, and a bound that is left out is the end on
+// its side. Unlike in NumPy, a bound must be within the axis. An error begins with the range as
+// it is written.
 std::variant<SliceRange, std::string> slice_range(const Shape& whole, std::size_t axis,
                                                   std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
                                                   std::int64_t step);
-// `bounds` are the attributes starts, stops, steps. INT64_MAX is left out.
+// `bounds` are the attributes starts, stops, steps. INT64_MAX means left out.
 std::variant<std::vector<SliceRange>, std::string> slice_ranges(const Shape& whole, std::span<const Attribute> bounds);
 
-// The reference page of all operators, as Markdown, from the table.
+// The reference page of all operators, as Markdown.
 std::string operator_reference();
 
-// One function per family, each returning its rows (semantics/operators/<family>.cc).
+// One function per family; each returns its rows (semantics/operators/<family>.cc).
 std::vector<OperatorInfo> elementwise_operators();
-std::vector<OperatorInfo> function_operators();  // further elementwise ones: logarithms, angles, bits, clip
+// Further elementwise ones: logarithms, angles, bits, clip.
+std::vector<OperatorInfo> function_operators();
 std::vector<OperatorInfo> linear_algebra_operators();
 std::vector<OperatorInfo> structural_operators();  // shape changes, concat, array, slice, index, …
 std::vector<OperatorInfo> reduction_operators();

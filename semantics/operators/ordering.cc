@@ -1,7 +1,7 @@
 // Sorting, searching, running sums and products along an axis.
 //
-// NaN counts as larger than every number; of equal elements the first comes first, whether
-// the order ascends or descends. Positions are i32.
+// NaN counts as larger than every number. Of equal elements the first comes first, in ascending
+// and descending order. Positions are i32.
 #include <limits>
 
 #include "runtime/kernels/ordering.h"
@@ -16,7 +16,8 @@ using dtypes::number, dtypes::real;
 
 constexpr std::string_view positions_only = "none: positions do not change with the values";
 
-// One integer, one axis that exists or none given, then flags.
+// The error if there is not one integer, at most one existing axis, and then flags; else an empty
+// string.
 std::string axis_and_flags_error(const Application& app, std::size_t axis, std::size_t rank,
                                  std::initializer_list<std::string_view> flags) {
   for (std::size_t k = 0; k <= axis; ++k) {
@@ -57,7 +58,7 @@ ShapeResult argtopk_shape(const Application& app) {
   return x;
 }
 
-// The positions along one line.
+// Scratch space for the positions along one line.
 template <std::size_t axis>
 std::int64_t order_scratch(const Application& app) {
   const Shape& x = app.operand_shapes[0];
@@ -89,8 +90,9 @@ ShapeResult weighted_shape(const Application& app) {
 std::vector<OperatorParameter> sorting() {
   return {operand("x", number), integers("axis", "-1"), integers("descending", "0")};
 }
-// The product of all before an element, times the sum over all results that it is part of: of their adjoint times what
-// else was multiplied since. No division, so that derivatives of any order are right where elements are 0.
+// The product of all elements before x, times a sum over the results that contain x: their
+// adjoints times the other elements multiplied since. There is no division, so derivatives of any
+// order are right at elements 0.
 constexpr std::string_view product_rule =
     "reshape(shape(x), cumprod(reshape(shape(dy), x), axis=axis, exclusive=1, reverse=reverse) * "
     "select(exclusive == 1, weighted_cumsum(dy, reshape(shape(dy), x), axis=axis, reverse=1 - reverse), "

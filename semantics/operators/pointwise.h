@@ -1,5 +1,5 @@
-// How rows of elementwise operators are written: evaluation by a scalar function object, and the usual
-// parameter lists.
+// Helpers to write rows of elementwise operators: evaluation by a scalar function object, and the
+// usual parameter lists.
 #pragma once
 
 #include "runtime/base/rmlrt.h"
@@ -29,14 +29,14 @@ Fault comparison(const Application&, const EvaluationContext&, Operands in, Tens
   return {};
 }
 
-// Of one operand, into Booleans.
+// Evaluates a predicate with one operand.
 template <DTypeSet Allowed, class F>
 Fault test(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
   kernels::dispatch<Allowed>(in[0]->dtype(), [&]<class T>(T) { kernels::map<bool, T>(result, *in[0], F{}); });
   return {};
 }
 
-// Every element of b is used when there is a result at all, so a zero anywhere is a fault.
+// If there is a result at all, every element of b is used, so a zero anywhere is a fault.
 template <class F>
 Fault division(const Application& app, const EvaluationContext& context, Operands in, Tensor& result) {
   bool zero = false;
@@ -52,12 +52,12 @@ Fault division(const Application& app, const EvaluationContext& context, Operand
   return binary<dtypes::number, F>(app, context, in, result);
 }
 
-// The columns of a scalar operation.
+// The columns of a row for a scalar operation.
 struct Scalar {
   ScalarOp op;
   Effort effort = Effort::simple;
   Vectors vectors = Vectors::of_none;
-  std::string_view function = {};  // of the C library
+  std::string_view function = {};  // name in the C library
 };
 inline constexpr auto instruction = Effort::instruction;
 
@@ -76,14 +76,14 @@ inline constexpr std::string_view jumps = "none: constant between jumps";
 inline constexpr std::string_view boolean_result = "none: Boolean result";
 inline constexpr std::string_view boolean_operand = "none: Boolean operand";
 
-// The row of an operation that code spells by the same body, over as many operands as there are numbers.
+// Adds the body for code generation to a row. K... numbers the operands.
 template <class F, std::size_t... K>
 OperatorInfo spelled(OperatorInfo info) {
   info.body = [](std::span<const scalar::Term> x) -> scalar::Term { return F{}(x[K]...); };
   return info;
 }
 
-// One row each for (x) -> y and (a, b) -> y over one dtype variable.
+// A row for (x) -> y, or for (a, b) -> y, over one dtype variable.
 template <DTypeSet Allowed, class F>
 OperatorInfo function(std::string_view name, Scalar scalar, std::string_view vjp, RowText text) {
   return spelled<F, 0>(pointwise(name, scalar, {operand("x", Allowed)}, same(Allowed), unary<Allowed, F>, {vjp}, text));
@@ -96,7 +96,7 @@ OperatorInfo arithmetic(std::string_view name, Scalar scalar, std::string_view o
                                     binary<Allowed, F>, {of_a, of_b}, text));
 }
 
-// A function of the C library, of one operand or two, by the name that it has there.
+// A function of the C library with one operand or two; `name` is its name there.
 template <class F>
 OperatorInfo called(std::string_view name, F, std::string_view vjp, RowText text) {
   return pointwise(name, {ScalarOp::other, Effort::call, Vectors::of_none, name}, {operand("x", dtypes::real)},
@@ -109,7 +109,7 @@ OperatorInfo called(std::string_view name, F, std::string_view of_a, std::string
                    binary<dtypes::real, F>, {of_a, of_b}, text);
 }
 
-// Integers are divided if the divisor is not 0.
+// Integers are divided only if the divisor is not 0.
 template <class F>
 OperatorInfo divide(std::string_view name, Scalar scalar, std::string_view of_a, std::string_view of_b, RowText text) {
   OperatorInfo info = arithmetic<dtypes::number, F>(name, scalar, of_a, of_b, text);
@@ -124,7 +124,7 @@ inline OperatorInfo commutes(OperatorInfo info) {
   return info;
 }
 
-// Of two operands, into Booleans.
+// A row for a comparison of two operands.
 template <DTypeSet Allowed, class F>
 OperatorInfo compare(std::string_view name, Scalar scalar, RowText text) {
   return spelled<F, 0, 1>(pointwise(name, scalar, {operand("a", Allowed), operand("b", Allowed)},

@@ -1,8 +1,8 @@
 // Pooling over windows of each channel, and windows as columns of a matrix.
 //
-// Strides that are left out are those of windows side by side. A window that covers nothing but
-// padding is an error of shape. The gradient of max_pool goes to the first of equal maxima, so it
-// is constant between ties: its own gradient in x is 0. Evaluation: runtime/kernels/pooling.cc.
+// Default strides place windows side by side. A window that covers only padding is an error of
+// shape. The gradient of max_pool goes to the first of equal maxima, so it is constant between
+// ties, and its own gradient in x is 0. runtime/kernels/pooling.cc evaluates these operators.
 #include "runtime/kernels/convolution.h"
 
 #include "semantics/operators/windows.h"

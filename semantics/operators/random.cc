@@ -1,9 +1,9 @@
-// Random operators: tensors drawn anew at every cycle where they are present.
+// Random operators: tensors drawn anew at every cycle at which they are present.
 //
-// A draw is a function of the run's seed, the key of the operator's instance and the cycle,
-// its hidden last operand; two instances, or two cycles, are independent. The kernels
-// (runtime/kernels/random.h) are those that compiled programs call. Nothing differentiable
-// goes in: the parameters are static.
+// A draw is a function of the run's seed, the key of the operator's instance, and the cycle,
+// which is a hidden last operand. Different instances and different cycles are independent.
+// Compiled programs call the same kernels (runtime/kernels/random.h). The parameters are static,
+// so there is nothing to differentiate.
 #include "runtime/kernels/random.h"
 
 #include <cmath>
@@ -34,7 +34,7 @@ Fault evaluate_random(const Application& app, const EvaluationContext& context, 
 
 std::string bound_text(double value) { return to_string(Tensor::scalar(DType::f64, value)); }
 
-// The shape, if the numbers that follow it make sense.
+// The shape, if the numbers after it are valid.
 ShapeResult uniform_shape(const Application& app) {
   const double low = app.attributes[1].number, high = app.attributes[2].number;
   if (!(low <= high) || !std::isfinite(high - low))
@@ -115,7 +115,7 @@ std::vector<OperatorInfo> random_operators() {
            "of a normal matrix, R's diagonal positive); a vector has norm 1.",
            "shape(orthogonal([2, 3])) -- [2,3]"}),
   };
-  // Degenerate draws have probability zero, but the kernel can tell: RML_FAULT_NUMERIC.
+  // Degenerate draws have probability zero, but the kernel can report them: RML_FAULT_NUMERIC.
   rows.back().can_fail = true;
   rows.back().failure = "the computation has no result";
   return rows;

@@ -1,7 +1,7 @@
 // Rows of the operators of moves.h: padding, tiling, rolling, diagonals, and their adjoints.
 //
-// Each `sum_…` is the adjoint of the operator it is named after: at every place the sum of
-// the elements that the operator would have copied from there.
+// Each `sum_…` is the adjoint of the operator in its name: each element is the sum of the
+// elements that the operator would have copied from there.
 #include "semantics/operators/indexing.h"
 #include "semantics/operators/kernels.h"
 #include "semantics/operators/moves.h"
@@ -38,7 +38,7 @@ void each_row(const Move& move, F&& f) {
   }
 }
 
-// fill: the position of the attribute `value`, if there is one.
+// fill: the position of the attribute `value`, or -1.
 template <MovesOf moves, int fill = -1>
 Fault evaluate_moves(const Application& app, const EvaluationContext&, Operands in, Tensor& result) {
   kernels::dispatch<element>(result.dtype(), [&]<class T>(T) {
@@ -70,7 +70,7 @@ Fault evaluate_sum(const Application& app, const EvaluationContext&, Operands in
   return {};
 }
 
-// The shape given, if the operator would make the operand's shape of it.
+// The given shape, if the operator would turn it into the operand's shape.
 template <ShapeRule forward>
 ShapeResult sum_shape(const Application& app) {
   ShapeResult made = shape_attribute(app);

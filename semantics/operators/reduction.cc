@@ -1,12 +1,12 @@
-// Reductions over axes, and their inverse of broadcasting, sum_to.
+// Reductions over axes, and sum_to, the adjoint of broadcasting.
 //
-// Elements that are reduced into one are combined one after the other in row-major order,
-// beginning with the first, in the operand's dtype; an empty sum is 0, an empty product 1, an empty
-// mean NaN, all of nothing holds and any of nothing does not, the min of nothing is the largest value there is
-// and the max the smallest (as in ONNX), while argmax and argmin of nothing are errors of shape. min and max combine by
-// minimum and maximum, so a NaN wins; argmax and argmin take the first extremum (with last=1 the last), or NaN so, and
-// count elements in row-major order over all axes if no axis is given. In the gradients of min and max, elements that
-// tie share equally; an empty input has no share.
+// Elements are combined one after the other in row-major order, beginning with the first, in the
+// operand's dtype. Without elements, a sum is 0, a product 1, a mean NaN, all true, any false,
+// min the largest value of the dtype and max the smallest (as in ONNX); argmax and argmin are
+// errors of shape. min and max combine by minimum and maximum, so a NaN wins. argmax and argmin
+// return the first extremum (with last=1 the last), or the position of a NaN; without an axis
+// they count elements in row-major order over all axes. In the gradients of min and max, elements
+// that tie share equally; an empty input has no share.
 #include <algorithm>
 #include <limits>
 
@@ -54,7 +54,7 @@ ShapeResult extremum_place_shape(const Application& app) {
   return shape;
 }
 
-// Strides of the result alongside the operand: 0 along reduced axes.
+// The result's strides along the operand's axes: 0 along reduced axes.
 kernels::Strides result_strides(const Shape& x, const std::vector<bool>& reduced) {
   kernels::Strides strides{};
   std::int64_t stride = 1;
@@ -66,8 +66,8 @@ kernels::Strides result_strides(const Shape& x, const std::vector<bool>& reduced
   return strides;
 }
 
-// result[o] = combine(result[o], x[i]) over all i in order, where the first x[i] is taken as
-// it is; results that no element reaches stay as they are.
+// result[o] = combine(result[o], x[i]) for all i in order; the first x[i] is copied. Results
+// without elements are not changed.
 template <class T, class Combine>
 void fold_into(T* result, std::int64_t results, const T* x, const Shape& shape, const kernels::Strides& to,
                Combine combine) {
@@ -139,13 +139,13 @@ struct Below {
   }
 };
 
-// Better: whether an element goes before one that was met earlier. `last` is the attribute.
+// Better: true if an element precedes an earlier one. `last` is the attribute.
 template <class Better>
 Fault evaluate_extremum_place(const Application& app, const EvaluationContext&, Operands in, Tensor& result) {
   const Shape& shape = in[0]->shape();
   const Attribute& axis = app.attributes[0];
   if (result.elements() == 0) return {};
-  // Seen as [before, searched, after].
+  // Treats the shape as [before, searched, after].
   std::int64_t searched = in[0]->elements(), after = 1;
   if (axis.given) {
     const std::size_t k = *normalized_axis(axis.integers[0], shape.size());
@@ -199,8 +199,8 @@ OperatorInfo place_of_extremum(std::string_view name, Evaluate evaluate, Lowerin
              exactly(DType::i32), extremum_place_shape, evaluate, lowering, {"none: integer result"}, text);
 }
 
-// The product of all other elements: of those before and of those after, so that zeros are no case of their own and
-// derivatives of any order are right.
+// The product of all other elements, as product of those before and those after: zeros need no
+// special case, and derivatives of any order are right.
 constexpr std::string_view product_rule =
     "reshape(shape(prod(x, axis=axis, keepdims=1)), dy) * axes_back(shape(x), "
     "cumprod(axes_last(x, axis=axis), axis=-1, exclusive=1) * "

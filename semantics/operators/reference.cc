@@ -1,8 +1,8 @@
-// The reference page of all operators, written from the table.
+// Writes the reference page of all operators from the table.
 //
-// One section per operator, in the order of the table: its signature with dtypes, what it
-// means, an example with its value, its gradients, and the ONNX operator it stands for.
-// Dtype variables are written T, U, …; "number" and the like name the sets they range over.
+// One section per operator, in table order: its signature with dtypes, its meaning, an example
+// with its value, its gradients, and the corresponding ONNX operator. Dtype variables are written
+// T, U, …; words such as "number" name the sets over which they range.
 #include <algorithm>
 
 #include "semantics/operators/operator.h"
@@ -65,7 +65,8 @@ std::string signature(const OperatorInfo& info) {
   return text + ") -> " + slot_text(info.result);
 }
 
-// "T number, U integer; `shape`: static integers": what the signature's names stand for.
+// The explanation of the signature's names, such as "T number, U integer; `shape`: static
+// integers".
 std::string where_text(const OperatorInfo& info) {
   std::string text;
   std::vector<int> told;

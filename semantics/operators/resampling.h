@@ -1,4 +1,4 @@
-// The families of rows that convolution_operators() is put together from, besides its own and pooling.
+// The families of which convolution_operators() consists, besides its own rows and pooling.
 #pragma once
 
 #include "semantics/operators/operator.h"

@@ -1,7 +1,7 @@
-// Resizing along an axis, as ONNX has it; several axes are resized one after the other.
+// Resizing along an axis, as in ONNX; several axes are resized one after the other.
 //
-// Both rows are linear in their operand and each other's gradient. Evaluation: runtime/kernels/resize.cc;
-// what the attributes mean: sampling.h there.
+// Both rows are linear in their operand, and each is the gradient of the other.
+// runtime/kernels/resize.cc evaluates them; sampling.h there explains the attributes.
 #include "runtime/kernels/resize.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ std::string name_error(std::string_view what, const std::string_view (&names)[N]
   return text;
 }
 
-// Attributes: axis, size, mode, coordinates, scale, start, end, cubic, antialias, exclude_outside, value.
+// Attributes: axis, size, mode, coordinates, scale, start, end, cubic, antialias,
+// exclude_outside, value.
 std::string attributes_error(const Shape& x, Attributes a) {
   for (const std::size_t k : {0, 1})
     if (a[k].integers.size() != 1)
@@ -44,7 +45,8 @@ std::string attributes_error(const Shape& x, Attributes a) {
   return {};
 }
 
-// What `to` elements cannot be made of `from` of them along an axis, or not at this scale.
+// The reason for which `from` elements along an axis cannot become `to`, or not at this scale;
+// else empty.
 std::string extents_error(const Shape& x, std::size_t axis, std::int64_t from, std::int64_t to, double scale) {
   const std::string along = " along axis " + std::to_string(axis) + " of " + to_string(x);
   if (from == 0 && to > 0) return "there are no elements to make " + std::to_string(to) + " of" + along;

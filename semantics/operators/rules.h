@@ -1,29 +1,29 @@
-// What the families of the operator table share: shape rules and the writing of rows.
+// Shape rules and helpers that the families of the operator table share.
 //
-// Rules return a shape that exists (extents ≥ 0, rank and element count within bounds) or
-// an error in the user's words. Implemented in geometry.cc.
+// A rule returns a valid shape (extents ≥ 0, rank and element count within bounds) or an error in
+// the user's words. The implementations are in geometry.cc.
 #pragma once
 
 #include "semantics/operators/operator.h"
 
 namespace rml {
 
-// The extents as a shape, or why they are none.
+// The extents as a shape, or the reason why they are none.
 ShapeResult checked_shape(std::vector<std::int64_t> extents);
 
-// Of what is kept in the program as a constant: fewer elements.
+// The same for a tensor stored in the program as a constant, which may have fewer elements.
 ShapeResult checked_constant(std::vector<std::int64_t> extents);
 
-ShapeResult broadcast_operands(const Application&);  // all operands, NumPy's rule
+ShapeResult broadcast_operands(const Application&);  // all operands, by NumPy's rule
 ShapeResult shape_attribute(const Application&);     // the first attribute
-ShapeResult same_shape(const Application&);          // that of the first operand
+ShapeResult same_shape(const Application&);          // the shape of the first operand
 
-// What is wrong with an attribute that is 0 or 1, if anything.
+// The error in an attribute that must be 0 or 1, or an empty string.
 std::string flag_error(const Attribute& attribute, std::string_view name);
 std::string axis_error(std::int64_t axis, std::size_t rank);
 std::string axes_error(const Attribute& axis, std::size_t rank);
 
-// Parameters, in the words of the rows.
+// Parameters, as rows list them.
 inline OperatorParameter operand(std::string_view name, DTypeSet allowed, int variable = 0) {
   return {name, ParameterKind::operand, {variable, allowed}, false, {}};
 }
@@ -48,11 +48,11 @@ struct RowText {
 OperatorInfo row(std::string_view name, std::vector<OperatorParameter> parameters, DTypeSlot result, ShapeRule shape,
                  Evaluate evaluate, Lowering lowering, std::vector<std::string_view> vjp, RowText text);
 
-// Calls a kernel of the kernel calling convention; `scratch` as in OperatorInfo.
+// Calls a kernel by the kernel calling convention; `scratch` as in OperatorInfo.
 Fault call_kernel(rml_kernel*, std::int64_t (*scratch)(const Application&), const Application&,
                   std::span<const Tensor* const> operands, Tensor& result);
 
-// A row whose evaluation and lowering is one kernel, with the name of its C symbol:
+// A row that is evaluated and lowered by one kernel, given with the name of its C symbol:
 // kernel_row<rml_kernel_sort, sort_scratch>("sort", "rml_kernel_sort", …).
 template <rml_kernel* kernel, std::int64_t (*scratch)(const Application&) = nullptr>
 OperatorInfo kernel_row(std::string_view name, std::string_view symbol, std::vector<OperatorParameter> parameters,

@@ -1,9 +1,10 @@
 // The scalar operations that elementwise rows apply to each element.
 //
-// This file is their definition; generated code does the same, bit for bit, and is spelled by the same bodies where
-// these are made of other operations (spelling.h). Integers wrap: arithmetic is done on the unsigned type of at least
-// 32 bits, where it cannot overflow. Floats compute in their own type with the C library's functions of that type and
-// without contraction. Comparisons with NaN are false, except ne.
+// This file defines them. Generated code computes the same bits; for an operation composed of
+// others it is written by the same body (spelling.h). Integers wrap: arithmetic uses the unsigned
+// type of at least 32 bits, where it cannot overflow. Floats are computed in their own type, with
+// the C library's functions for that type and without contraction. Comparisons with NaN are
+// false, except ne.
 #pragma once
 
 #include <cmath>
@@ -22,7 +23,7 @@ concept Float = std::is_floating_point_v<T>;
 template <class T>
 using Wide = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
 
-// What bodies need of the host's numbers beside their operations; of terms: spelling.h.
+// Further functions that bodies need, for numbers of the host. spelling.h has them for terms.
 template <class T>
   requires std::is_arithmetic_v<T>
 constexpr T number_like(T, double value) {
@@ -190,7 +191,7 @@ struct Not {
   Term operator()(Term x) const { return spell(ScalarOp::logical_not, x); }
 };
 
-// NaN if either is NaN; a where they compare equal (so of -0 and 0 the first).
+// NaN if either operand is NaN; a if both compare equal (so the first of -0 and 0).
 struct Minimum {
   template <class N>
   N operator()(N a, N b) const {
@@ -216,7 +217,7 @@ struct Abs {
   }
   Term operator()(Term x) const { return spell(ScalarOp::abs, x); }
 };
-// -1, 0 or 1; NaN stays, and -0 becomes 0.
+// -1, 0 or 1; NaN stays NaN, and -0 becomes 0.
 struct Sign {
   template <class T>
   T operator()(T x) const {
@@ -258,7 +259,7 @@ struct Round {
   }
   Term operator()(Term x) const { return spell(ScalarOp::round, x); }
 };  // half to even
-// A function of the C library, by the name that it has there.
+// A function of the C library, by its name there.
 #define RML_LIBRARY_FUNCTION(Name, f)                            \
   struct Name {                                                  \
     template <class T>                                           \
@@ -287,7 +288,8 @@ struct Sigmoid {
   }
 };
 
-// Integers: repeated squaring, wrapping; a negative exponent gives 0 unless the base is 1 or -1.
+// Integers: repeated squaring with wrapping; a negative exponent gives 0 unless the base is 1 or
+// -1.
 struct Pow {
   template <class T>
   T operator()(T a, T b) const {
@@ -313,8 +315,8 @@ struct Pow {
   Term operator()(Term a, Term b) const { return spell(ScalarOp::pow, a, b); }
 };
 
-// Numbers to bool: x != 0 (NaN is true). Floats to integers: toward zero, saturating at the
-// range, NaN to 0. Integers to narrower integers: the low bits. Else as IEEE 754 rounds.
+// Numbers to bool: x != 0 (NaN is true). Floats to integers: toward zero, saturating, NaN to 0.
+// Integers to narrower integers: the low bits. All others as IEEE 754 rounds.
 template <class To, class From>
 To convert(From x) {
   if constexpr (Half<From>) {
@@ -325,7 +327,7 @@ To convert(From x) {
     return x != From(0);
   } else if constexpr (std::is_integral_v<To> && Float<From>) {
     using Limits = std::numeric_limits<To>;
-    // Both bounds are powers of two (or zero), hence exact in From.
+    // Both bounds are powers of two (or zero), so they are exact in From.
     constexpr From above = static_cast<From>(Limits::max() / 2 + 1) * From(2);
     constexpr From lowest = static_cast<From>(Limits::min());
     if (x != x) return To(0);

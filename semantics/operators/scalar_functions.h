@@ -1,7 +1,7 @@
-// The scalar operations of functions.cc, in the manner of scalar.h.
+// The scalar operations of functions.cc, in the style of scalar.h.
 //
-// Functions of the C library are taken in the operand's own type. What it lacks is written so that
-// it neither overflows nor loses digits where the exact value is a float.
+// Functions of the C library are called for the operand's own type. Others are written so that
+// they neither overflow nor lose digits if the exact value is a float.
 #pragma once
 
 #include "semantics/operators/scalar.h"
@@ -23,7 +23,7 @@ struct Trunc {
   }
   Term operator()(Term x) const { return spell(ScalarOp::trunc, x); }
 };
-// log(1 + exp(x)): exp of nothing positive is taken.
+// log(1 + exp(x)); exp is applied to numbers ≤ 0 only.
 struct Softplus {
   template <class N>
   N operator()(N x) const {
@@ -70,7 +70,7 @@ struct IsFinite {
   }
 };
 
-// b is a number.
+// b is not NaN.
 struct WithSign {
   template <class T>
   T operator()(T a, T b) const {
@@ -78,7 +78,7 @@ struct WithSign {
   }
   Term operator()(Term a, Term b) const { return spell(ScalarOp::copysign, a, b); }
 };
-// That of NaN is chance: processors take it from either operand.
+// The sign of NaN is undefined: processors take it from either operand.
 struct CopySign {
   template <class N>
   N operator()(N a, N b) const {
@@ -107,7 +107,7 @@ struct FloorMod {
   }
 
  private:
-  // r where it is 0.
+  // A remainder r of 0, with the sign of b.
   template <class N>
   static N signed_zero(N r, N b) {
     if constexpr (std::is_integral_v<N>)
@@ -138,7 +138,8 @@ struct BitNot {
   }
   Term operator()(Term x) const { return spell(ScalarOp::bit_not, x); }
 };
-// A distance that is negative or not below the number of bits moves all of them out.
+// False for a shift distance that is negative or not below the number of bits: it shifts out all
+// bits.
 template <class T>
 constexpr bool within(T distance) {
   return distance >= T(0) && static_cast<std::uint64_t>(distance) < 8 * sizeof(T);
@@ -158,7 +159,7 @@ struct RightShift {
   Term operator()(Term a, Term b) const { return spell(ScalarOp::right_shift, a, b); }
 };
 
-// `high` where the bounds are the wrong way round.
+// If low > high, the result is `high`.
 struct Clip {
   template <class N>
   N operator()(N x, N low, N high) const {

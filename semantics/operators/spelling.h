@@ -1,8 +1,10 @@
-// Scalar operations as code spells them.
+// Scalar operations as generated code.
 //
-// The body of an operation is written once, over numbers (scalar.h, scalar_functions.h). The host's numbers compute. A
-// Term is a number, or a truth, of code that is being written: whatever is done with terms, independent of the back end
-// spells. A body of more than one operation names the values on its way, so that code has them in that order.
+// The body of an operation is written once, as a template over numbers (scalar.h,
+// scalar_functions.h). With numbers of the host it computes. With a Term, a number or truth value
+// of generated code, it writes code: each operation on terms emits an instruction of the back
+// end. A body of several operations names its intermediate values, so that the code has them in a
+// defined order.
 #pragma once
 
 #include <array>
@@ -19,14 +21,14 @@ class Term {
  public:
   Term(Spelling& by, void* what) : by_(&by), what_(what) {}
   Spelling& by() const { return *by_; }
-  void* what() const { return what_; }  // known to the back end
+  void* what() const { return what_; }  // handle of the back end
 
  private:
   Spelling* by_;
   void* what_;
 };
 
-// Of one type of operands.
+// Emits operations for one type of operands.
 class Spelling {
  public:
   Spelling() = default;
@@ -37,9 +39,10 @@ class Spelling {
   virtual bool is_real() const = 0;
   virtual bool has_sign() const = 0;
   virtual Term number(double) = 0;
-  // One that is not made of others.
+  // An operation that is not composed of others.
   virtual Term operation(ScalarOp, std::span<const Term> operands) = 0;
-  virtual Term call(std::string_view function, Term) = 0;  // of the C library, by its name for doubles
+  // Function of the C library, by its name for doubles.
+  virtual Term call(std::string_view function, Term) = 0;
   virtual Term is_nan(Term) = 0;
   virtual Term above_or_nan(Term x, Term bound) = 0;
 };
@@ -50,7 +53,7 @@ Term spell(ScalarOp op, Term first, Terms... rest) {
   return first.by().operation(op, operands);
 }
 
-// What the bodies of scalar.h need of numbers beside their operations.
+// Further functions that the bodies of scalar.h need.
 inline Term number_like(Term x, double value) { return x.by().number(value); }
 inline Term select(Term condition, Term a, Term b) { return spell(ScalarOp::select, condition, a, b); }
 inline Term is_nan(Term x) { return x.by().is_nan(x); }

@@ -1,9 +1,9 @@
 // Operators that move elements without computing on them.
 //
-// All kernels are strided copies. Axis lists, permutations and slice bounds are read by
-// geometry.cc. Bounds and steps of a slice are static; bounds may be negative (from the end), and must lie
-// within the extent. The indices of `index` are streams: they count from 0, and one outside
-// [0, extent), negative ones included, stops the run.
+// All kernels are strided copies. geometry.cc interprets axis lists, permutations and slice
+// bounds. Bounds and steps of a slice are static; bounds may be negative (from the end) and must
+// be within the extent. The indices of `index` are streams: they count from 0, and an index
+// outside [0, extent) stops the run, negative ones included.
 #include "runtime/base/rmlrt.h"
 #include "semantics/operators/kernels.h"
 #include "semantics/operators/rules.h"
@@ -265,7 +265,7 @@ ShapeResult sliced(const Shape& whole, std::span<const Attribute> bounds) {
 
 ShapeResult slice_shape(const Application& app) { return sliced(app.operand_shapes[0], app.attributes); }
 
-// Where the sliced elements lie in the whole.
+// Offset and strides of the sliced elements within the whole.
 void sliced_place(const Shape& whole, std::span<const Attribute> bounds, std::int64_t& offset, Strides& strides) {
   const auto ranges = std::get<0>(slice_ranges(whole, bounds));
   strides = dense_strides(whole);

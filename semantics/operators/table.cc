@@ -1,8 +1,8 @@
-// The operator table: all families' rows in one vector, found by name.
+// The operator table: the rows of all families in one vector, with an index by name.
 //
-// OperatorIds are positions in that vector, so they depend on the order of the families
-// below and are never written to files; text forms use names. Names and aliases together
-// are unique: a second row under a name is an internal error found at first use.
+// OperatorIds are positions in that vector, so they depend on the order of the families below and
+// are never written to files; text forms use names. Names and aliases must be unique: a duplicate
+// is an internal error, found at the first use.
 #include <algorithm>
 #include <stdexcept>
 

@@ -1,7 +1,7 @@
-// Transforms of whole sequences: Fourier's, frames, and the alignments of CTC.
+// Transforms of whole sequences: Fourier transforms, frames, and the alignments of CTC.
 //
-// A Fourier transform takes a plan, the vector of what depends on its length alone; it is folded to
-// a constant. stdlib/signal.rml has the transforms as one writes them, over any axis.
+// A Fourier transform takes a plan, a vector that depends only on its length and is folded to a
+// constant. stdlib/signal.rml has the transforms as users call them, over any axis.
 #include <limits>
 
 #include "runtime/kernels/ctc.h"

@@ -1,4 +1,4 @@
-// Reading of windows from attributes, with errors in the user's words.
+// Computes windows from attributes, and reports errors in the user's words.
 #include "semantics/operators/windows.h"
 
 namespace rml {
@@ -106,7 +106,8 @@ WindowsResult transposed_windows(const Shape& from, const Shape& filter, std::sp
 
 namespace {
 
-// Why a window sees nothing but padding: its elements lie on either side of the axis, or all on one.
+// The reason for which a window covers only padding: its elements are on both sides of the axis,
+// or on one.
 std::string only_padding(const window::Axis& a, std::int64_t o, const window::Request& r) {
   const bool apart = a.at(o, 0) < 0 && a.at(o, a.size - 1) >= a.in;
   if (apart || r.same != 0)
