@@ -1,4 +1,4 @@
-// Windows and blocks. A window is moved to one of twice the size when it is full; blocks come in slabs.
+// A full window moves to one of twice the size. Blocks are allocated in slabs.
 #include "runtime/demand/cells.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace rml::rt::demand {
 
 namespace {
 
-constexpr std::uint64_t alignment = 64;  // of elements; a block's head takes as much
+// bytes; alignment of elements, and size of the head of a block
+constexpr std::uint64_t alignment = 64;
 constexpr std::uint64_t slab_bytes = 64 * 1024;
 constexpr std::uint64_t least_window = 8;
 

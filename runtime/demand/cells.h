@@ -1,9 +1,11 @@
-// What is known of subjects at instants: a cell for each, in one window of instants per subject.
+// Stores the known values of subjects at instants: one cell for each, in one window of instants
+// per subject.
 //
-// A subject is whatever can be asked for at an instant. Its window is a ring that grows at either end, so that it is
-// as long as what may still be asked for and no longer, whatever others wait for. Elements of up to eight bytes lie in
-// the cell itself; larger ones in blocks that cells share, since most of what control does is to hand on a value.
-// Blocks that are no longer in use are taken again: where windows stay as they are, nothing is allocated.
+// A subject is anything that can be requested at an instant. Its window is a ring that grows at
+// either end, so its length only depends on the instants of this subject that may still be
+// requested. Elements of up to eight bytes are stored in the cell itself. Larger ones are in
+// blocks that cells share, because most control operators pass a value on unchanged. Unused
+// blocks are reused; nothing is allocated while windows keep their sizes.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +25,13 @@ struct Place {
 inline Place place_of(Subject s, std::int64_t cycle) { return {s, static_cast<std::uint64_t>(cycle)}; }
 
 enum class Status : std::uint8_t {
-  unknown,  // not requested yet, or it can be tried again
-  blocked,  // it needs what is at `waits_for`
-  never,    // it needs itself, or has failed
+  unknown,  // not requested yet, or to be tried again
+  blocked,  // depends on the cell at `waits_for`
+  never,    // depends on itself, or its evaluation has failed
   absent,
-  small,      // the elements are here
-  own,        // … in a block
-  elsewhere,  // … in memory that stays
+  small,      // the elements are in this cell
+  own,        // the elements are in a block
+  elsewhere,  // the elements are in memory that does not change
 };
 
 struct Cell {
@@ -40,7 +42,7 @@ struct Cell {
     const void* memory;
   };
   Status status = Status::unknown;
-  bool busy = false;  // it is being evaluated
+  bool busy = false;  // its evaluation is on the stack
   bool marked = false;
 
   Cell() : bits(0) {}
@@ -51,20 +53,21 @@ struct Cell {
   }
 };
 
-// Thrown where the host refuses memory.
+// Thrown if the host refuses memory.
 struct Refused {
   std::uint64_t bytes;
 };
 
 class Cells {
  public:
-  // By subject, the size of its elements.
+  // bytes: size of the elements of each subject.
   Cells(rml_header& host, std::vector<std::uint64_t> bytes);
   Cells(const Cells&) = delete;
   Cells& operator=(const Cells&) = delete;
   ~Cells();
 
-  // The cell, made where it is not there yet. It stays where it is until another one of its subject is made.
+  // The cell, created if it does not exist. Its address is valid until another cell of its
+  // subject is created.
   Cell& at(Subject subject, std::int64_t cycle) {
     Window& w = windows_[subject];
     if (cycle < w.low || cycle >= w.high) extend(subject, cycle);
@@ -72,36 +75,36 @@ class Cells {
   }
   Cell& at(Place p) { return at(static_cast<Subject>(p.subject), p.instant()); }
 
-  // Room for the elements of a cell that has none.
+  // Allocates the elements of a cell without elements.
   void* make(Subject subject, Cell& cell);
-  // The same elements as those of another one of their size.
+  // Lets a cell share the elements of another one of the same size.
   void share(Subject subject, Cell& to, const Cell& from);
   void refer(Subject subject, Cell& to, const void* memory);
   void drop(Cell&);
 
-  // Null: it has not been made.
+  // Null if the cell does not exist.
   Cell* find(Subject subject, std::int64_t cycle) {
     Window& w = windows_[subject];
     return cycle < w.low || cycle >= w.high ? nullptr : &w.cells[static_cast<std::uint64_t>(cycle) & w.mask];
   }
 
-  // Drops what is not marked, and the marks. A cell that waits for one that is dropped can be tried again; what is to
-  // come after `now` is not dropped. From then on no value older than `floor` is requested.
+  // Drops the unmarked cells and removes the marks. A cell that waits for a dropped one can be
+  // tried again; cells after `now` are kept. Afterwards no value older than `floor` is requested.
   void sweep(std::int64_t now, std::int64_t floor);
 
-  std::uint64_t count() const { return count_; }    // of cells
-  std::uint64_t bytes() const { return bytes_; }    // that the host has given
-  std::uint64_t in_use() const { return in_use_; }  // in blocks
+  std::uint64_t count() const { return count_; }    // number of cells
+  std::uint64_t bytes() const { return bytes_; }    // memory given by the host
+  std::uint64_t in_use() const { return in_use_; }  // bytes in blocks
 
  private:
   struct Window {
     Cell* cells = nullptr;
     std::uint64_t mask = 0;
-    std::int64_t low = 0, high = 0;  // instants that have cells
+    std::int64_t low = 0, high = 0;  // the window has cells for instants in [low, high)
     std::uint64_t capacity() const { return cells == nullptr ? 0 : mask + 1; }
   };
   struct Block {
-    Block* next;  // of those that are not in use
+    Block* next;  // in the list of unused blocks
     std::uint64_t count;
     std::uint32_t pool;
   };

@@ -1,4 +1,5 @@
-// What compiled programs call: an Evaluator lives beside the state, which has a pointer to it.
+// The functions that compiled programs call. An Evaluator exists beside the state, which has a
+// pointer to it.
 #include <algorithm>
 #include <new>
 

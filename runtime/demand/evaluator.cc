@@ -1,4 +1,4 @@
-// Demand: what is asked for in a cycle, and the stack.
+// The requests of a cycle, and the evaluation on a stack.
 #include "runtime/demand/evaluator.h"
 
 #include <algorithm>
@@ -115,7 +115,8 @@ bool Evaluator::row_known(std::int64_t cycle) {
   return true;
 }
 
-// What the missing row waits for is at the end of a way of one step, since it has just been asked for.
+// The missing row was just requested, so its cell records the place for which it waits, at the
+// end of a path of one step.
 void Evaluator::tell_knot() {
   for (std::uint32_t k = 0; k < table_.n_outputs; ++k)
     for (const Subject s : {clock_of(table_.outputs[k]), table_.outputs[k]}) {
@@ -131,7 +132,8 @@ std::int32_t Evaluator::knot(const Cell& cell) {
   return cell.bits == not_told ? -1 : -2 - static_cast<std::int32_t>(cell.bits);
 }
 
-// It needs itself. Of the equations on the way the one of the least rank is told.
+// Handles a subject that depends on itself. Of the equations on the cycle, the one with the least
+// rank is reported.
 void Evaluator::end_knot(Place again) {
   cells_.at(again).status = Status::never;
   unwind(again);
@@ -163,7 +165,7 @@ bool Evaluator::pop(void* const* out, std::uint8_t* present) {
   return true;
 }
 
-// What stops the run is told by the cycle itself, if it comes.
+// Faults are not reported here: if the cycle comes, it reports them itself.
 void Evaluator::lead(void* const* out, std::uint8_t* present, std::uint8_t* known) {
   if (header_.popped != header_.pushed) return;
   leads_ = true;
@@ -187,7 +189,8 @@ void Evaluator::lead(void* const* out, std::uint8_t* present, std::uint8_t* know
   leads_ = false;
 }
 
-// A state that is saved before the cycle comes holds what the host has given for parameters.
+// Undoes reads of first values: if a state is saved before the cycle comes, it must contain the
+// values that the host has given for parameters.
 void Evaluator::forget_first_looks() {
   for (const Subject s : subjects_.from_outside) {
     if (subjects_[s].kind != Equation::parameter) continue;
@@ -198,9 +201,10 @@ void Evaluator::forget_first_looks() {
   }
 }
 
-// ---- demand ----
+// ---- requests ----
 
-// Its cycle is to come; of the one that others are asked about already, inputs and effects are.
+// True if the cycle of the place is still to come. While `lead` requests outputs, this also holds
+// for inputs and effects of the cycle whose inputs are missing.
 bool Evaluator::is_to_come(Place place) const {
   if (place.instant() != now_ || !leads_) return place.instant() > now_;
   return subjects_.comes_with_inputs(static_cast<Subject>(place.subject));
@@ -255,7 +259,7 @@ bool Evaluator::ask(Subject s, std::int64_t cycle) {
       end_knot(wanted);
       return false;
     }
-    // What is absent where it is asked for: the input is told by its root.
+    // Determined but absent although it is requested: the root of the input reports this fault.
     if (cell.status == Status::never || cell.determined()) {
       unwind(wanted);
       return false;
@@ -265,7 +269,8 @@ bool Evaluator::ask(Subject s, std::int64_t cycle) {
   return true;
 }
 
-// What is older than all that is kept was known, or the state that was loaded lacks it.
+// True if the place is older than everything kept. Then the value was known, or the restored
+// state lacks it.
 bool Evaluator::is_over(Place place) {
   if (place.instant() >= begins_ || cells_.at(place).determined()) return false;
   if (!restored_) {
@@ -280,7 +285,7 @@ bool Evaluator::is_over(Place place) {
   return true;
 }
 
-// All on the stack waits for one place.
+// Blocks all subjects on the stack at one place.
 void Evaluator::unwind(Place waits_for) {
   for (const Place p : stack_) {
     Cell& cell = cells_.at(p);
@@ -292,9 +297,10 @@ void Evaluator::unwind(Place waits_for) {
   stack_.clear();
 }
 
-// ---- what is kept, what is waited for ----
+// ---- dropping values, and the reason to wait ----
 
-// More than twice of what was left the last time, so that each cell is looked at a few times in all.
+// True if the cells have doubled since the last clean-up, so that each cell is inspected only a
+// few times overall.
 bool Evaluator::much_is_held() const {
   constexpr std::uint64_t few_cells = 1024, few_bytes = 1 << 20;
   return cells_.count() > 2 * kept_cells_ + 4 * subjects_.all.size() + few_cells ||
@@ -362,7 +368,7 @@ void Evaluator::begin(std::int64_t begins, std::int64_t cycles, std::int64_t row
 
 void Evaluator::put(Subject s, std::int64_t cycle, const void* elements) {
   Cell& cell = cells_.at(s, cycle);
-  if (cell.determined()) return;  // two memories may look back at the same
+  if (cell.determined()) return;  // two memories may read the same value
   const std::uint64_t bytes = subjects_.bytes[s];
   void* const room = cells_.make(s, cell);
   if (bytes > 0) std::memcpy(room, elements, bytes);
@@ -387,7 +393,7 @@ void Evaluator::resume() {
 void Evaluator::tell_waiting() {
   header_.waiting = -1;
   if (header_.fault != RML_OK) return;
-  if (now_ >= 0) keep_what_is_needed();  // the window that is told is that of the end as well
+  if (now_ >= 0) keep_what_is_needed();  // the reported window includes the end of the input
   if (header_.popped > now_) return;
   for (std::uint32_t k = 0; k < table_.n_outputs; ++k) {
     const Subject s = table_.outputs[k];
@@ -402,7 +408,7 @@ void Evaluator::tell_waiting() {
   }
 }
 
-// Along what is missing, step by step, to the end: the last condition on the way.
+// Follows the missing values step by step to the end; returns the last condition on the way.
 std::int32_t Evaluator::waiting_of(Place at) {
   std::int32_t condition = -1;
   for (;;) {

@@ -1,20 +1,23 @@
-// Evaluates a table of equations by need, and keeps what is known no longer than somebody may ask for it.
+// Evaluates a table of equations on demand, and keeps values only as long as they may be
+// requested.
 //
-// Problem: programs for which no one order of computation is right. A value may need others at instants before and
-// after its own, and which ones it needs depends on values.
+// Problem: for some programs no fixed order of computation is correct. A value may depend on
+// others at earlier and later instants, and the values themselves determine which ones.
 //
-// Method: a subject at an instant is evaluated when it is asked for. What it needs and does not have is evaluated
-// first, on an explicit stack. Where that ends at an instant that is not there yet, all that is on the stack waits for
-// it, and each cell remembers the place: the next request looks there first, and is sent further on, as in
-// union-find, so that n instants of a chain cost n steps. A subject that is met again while it is evaluated needs
-// itself, and is never known.
+// Method: a subject at an instant is evaluated when it is requested. Missing operands are
+// evaluated first, on an explicit stack. If this leads to an instant that does not exist yet, all
+// subjects on the stack are blocked, and each of their cells records that place. The next request
+// continues at the recorded place, as in union-find, so a chain of n instants takes n steps. A
+// subject that is met again during its own evaluation depends on itself, and never gets a value.
 //
-// In every cycle the memories are asked for, then what else has to be, each in the order of its instants, then rows,
-// the oldest first, up to the first that is not known. What rows that are missing, and memories, can reach through
-// cells that are not known is kept; the rest is dropped when the number of cells has doubled (keep.h).
+// In every cycle the memories are requested first, then the roots (checks of inputs, assertions,
+// values with effects), each in the order of its instants, and then rows, the oldest first, up to
+// the first unknown one. When the number of cells has doubled, the cells that neither missing
+// rows nor memories can reach through unknown cells are dropped (keep.h).
 //
-// A state is the memories as of one instant and what came from outside since: all else is computed again from these.
-// What has been computed since does not depend on what is older.
+// A state consists of the memories as of one instant and everything that came from outside since.
+// All other values can be computed again from these; values computed later do not depend on
+// anything older.
 #pragma once
 
 #include <cstdint>
@@ -31,34 +34,38 @@ class Evaluator {
  public:
   Evaluator(rml_header& header, void* state, const rml_demand& table);
 
-  // One cycle. A fault is in the header then, and the cycle is not counted.
+  // Computes one cycle. After a fault the header has the fault, and the cycle is not counted.
   void push(const void* const* in, const std::uint8_t* present);
   bool pop(void* const* out, std::uint8_t* present);
-  // Of the next cycle, before it is there: the outputs that are known. Known rows have been handed out.
+  // Computes the known outputs of the next cycle before its inputs exist. All known rows must
+  // have been handed out.
   void lead(void* const* out, std::uint8_t* present, std::uint8_t* known);
-  // Says in the header what the next row waits for.
+  // Stores in the header what the next row waits for.
   void tell_waiting();
 
   std::int64_t cycles() const { return now_ + 1; }
   std::int64_t rows() const { return known_; }
-  // Every known row has been handed out. The instant at which the state begins.
+  // Prepares a state: returns the instant at which it begins. All known rows must have been
+  // handed out.
   std::int64_t take();
-  // Of it: what a fby looks back at then; null: that is not known, and it is not needed.
+  // For that state: the value that the fby reads at its beginning; null if it is unknown and not
+  // needed.
   const Cell* memory(Subject fby);
-  // … as late as that is known.
+  // The latest known value that the fby reads.
   const Cell* latest(Subject fby);
-  // What came since; null: it has not.
+  // A value that came from outside; null if it has not come.
   const Cell* given(Subject s, std::int64_t cycle) { return known(s, cycle); }
 
-  // Into a state fresh from init: a state with these numbers of cycles and rows.
+  // Starts to restore a state with these numbers of cycles and rows; the evaluator must be new.
   void begin(std::int64_t begins, std::int64_t cycles, std::int64_t rows);
   void put_memory(Subject fby, const void* elements);  // null: it has no value yet
   void put(Subject s, std::int64_t cycle, const void* elements);
-  // What is not given has been absent. Computes what can be; a fault is in the header then.
+  // Computes everything possible. Values that were not put are absent. May leave a fault in the
+  // header.
   void resume();
 
  private:
-  // Each is asked for at every instant, in order.
+  // A value that is requested at every instant, in order.
   struct Root {
     rml_root row;
     Subject clock;
@@ -76,7 +83,7 @@ class Evaluator {
   }
   Subject clock_of(Subject s) const { return subjects_.presence(table_.equations[s].clock); }
 
-  // Whether it is known; it is evaluated if need be.
+  // Evaluates a value if necessary; returns true if it is known.
   bool ask(Subject s, std::int64_t cycle);
   bool is_to_come(Place) const;
   void forget_first_looks();
@@ -101,11 +108,11 @@ class Evaluator {
   Step step_;
   std::vector<Root> roots_;
   std::vector<Place> stack_;
-  std::vector<Place> marked_;  // by the Keep before
-  std::int64_t now_ = -1;      // the last cycle that is there
-  bool leads_ = false;         // but for its inputs
-  std::int64_t known_ = 0;     // rows
-  std::int64_t begins_ = 0;    // what is older is over
+  std::vector<Place> marked_;  // memory that Keep reuses
+  std::int64_t now_ = -1;      // number of the last cycle; -1: none
+  bool leads_ = false;         // the inputs of that cycle are missing
+  std::int64_t known_ = 0;     // number of known rows
+  std::int64_t begins_ = 0;    // older values are no longer available
   bool restored_ = false;
   std::uint64_t kept_cells_ = 0, kept_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// Marks depth first; what is marked has a cell.
+// Marks depth first. Every marked subject has a cell.
 #include "runtime/demand/keep.h"
 
 #include <algorithm>

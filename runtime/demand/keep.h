@@ -1,12 +1,13 @@
-// Which cells may still be asked for.
+// Finds the cells that may still be requested.
 //
-// From what is asked for in cycles to come (rows that are missing, what is behind, memories) along the operands of
-// cells that are not known: those that are known ask for nothing. Conditions that are known leave out the branch that
-// is not taken. Instants to come are not looked at: what they need of those that are there, they need through memories.
+// Later cycles request missing rows, roots that are behind, and memories. From these, it follows
+// the operands of unknown cells; a known cell requests nothing. If the condition of a merge is
+// known, the other branch is ignored. Future instants are not considered, because they depend on
+// existing instants through memories only.
 //
-// For a state, all of this can be computed again from less: the memories as of one instant, no later than any cell that
-// is not known, and what came from outside since. These are kept as well, from that instant on, so that it can be any
-// later one the next time.
+// A state needs fewer values: the memories as of one instant, which is not later than any unknown
+// cell, and everything that came from outside since. These are also kept from that instant on, so
+// that a later instant can be chosen next time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ namespace rml::rt::demand {
 
 class Keep {
  public:
-  // Everything older than `floor` is over. `marked` is room to work in, which one gives the next.
+  // floor: older values are no longer available. marked: memory that is reused from one object to
+  // the next.
   Keep(const rml_demand& table, const Subjects& subjects, Cells& cells, Step& step, std::vector<Place>& marked,
        std::int64_t floor, std::int64_t now)
       : table_(table),
@@ -37,13 +39,14 @@ class Keep {
   }
 
   void mark(Subject, std::int64_t cycle);
-  // Of all that is marked.
+  // Marks the operands of all marked cells.
   void mark_operands();
-  // What a state that begins at this instant, or later, is made of.
+  // Marks everything that a state which begins at this instant or later needs.
   void mark_origins(std::int64_t begins);
 
-  std::int64_t oldest() const { return oldest_; }    // instant of a cell that is marked
-  std::int64_t missing() const { return missing_; }  // … that is not known; otherwise what comes after `now`
+  std::int64_t oldest() const { return oldest_; }  // earliest instant of a marked cell
+  // earliest instant of a marked unknown cell; now + 1 if there is none
+  std::int64_t missing() const { return missing_; }
 
  private:
   void mark_operands_of(Place);

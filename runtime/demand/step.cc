@@ -1,5 +1,6 @@
-// The meaning of every kind of subject. A step either has all that it needs, or has noted the first thing that is
-// missing and done nothing: it is taken again from its beginning when that is there.
+// The meaning of each kind of subject. A step either has all operands, or it records the first
+// missing one and has no effect; it is executed again from the beginning when that operand is
+// known.
 #include "runtime/demand/step.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ void Step::begin_at(std::int64_t cycle) {
   for (std::int64_t& until : effects_until_) until = std::max(until, cycle);
 }
 
-// ---- what others are ----
+// ---- known values ----
 
 const void* Step::look(Subject s, std::int64_t cycle) {
   if (subjects_.fixed(s)) return subjects_[s].elements;
@@ -69,7 +70,7 @@ Step::Outcome Step::evaluate(Place place) {
     case Equation::body:
       return body(place, e.a);
     case Equation::result:
-      return need(e.a, n) == nullptr ? waits : done;  // the body has left it here
+      return need(e.a, n) == nullptr ? waits : done;  // the body has stored it in this cell
     case Equation::same:
       return same(place, e.a, n);
     case Equation::merge: {
@@ -94,7 +95,7 @@ Step::Outcome Step::evaluate(Place place) {
     case Equation::nothing:
     case Equation::constant:
     case Equation::input:
-      break;  // an input that is absent where its clock is present: that is told by a root
+      break;  // an input that is absent although its clock is present; its root reports the fault
   }
   return fails;
 }
@@ -172,7 +173,8 @@ Step::Outcome Step::find_next(Place place, const Equation& e) {
   return same(place, static_cast<Subject>(place.subject), place.instant() + 1);
 }
 
-// The slot points to itself until the value has been looked at, unless the host has let it point elsewhere.
+// The slot points to itself until the value is read, unless the host lets it point to another
+// value.
 Step::Outcome Step::parameter(Place place, const Equation& e) {
   void*& given = slot(e.b);
   if (given == nullptr || given == static_cast<void*>(&given)) {
@@ -209,7 +211,7 @@ Step::Outcome Step::body(Place place, std::uint32_t number) {
   return run(place, body);
 }
 
-// At each earlier instant of its clock it has run.
+// Returns true if the body has run at each earlier instant of its clock.
 bool Step::earlier_effects(Place place, std::uint32_t number) {
   const Subject clock = subjects_.presence(table_.equations[place.subject].clock);
   for (std::int64_t& n = effects_until_[number]; n < place.instant(); ++n) {
@@ -228,7 +230,8 @@ Step::Outcome Step::run(Place place, const rml_body& body) {
   const std::int32_t code = body.run(state_ + table_.scratch, &header_, n, operands_.data(), results_.data());
   const auto own = static_cast<Subject>(place.subject);
   if (code == RML_OK) {
-    if (Cell& cell = cells_.at(place); !cell.determined()) cells_.make(own, cell);  // none of its results is itself
+    // the cell is not one of the body's results
+    if (Cell& cell = cells_.at(place); !cell.determined()) cells_.make(own, cell);
     return done;
   }
   record({n, 2, own, header_.fault, header_.site, header_.value, header_.bound});

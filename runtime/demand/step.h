@@ -1,4 +1,4 @@
-// Evaluates one cell from others that are known, or says which one is missing.
+// Evaluates one cell from known cells, or reports the missing one.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace rml::rt::demand {
 
 enum class Presence : std::uint8_t { unknown, absent, present };
 
-// Of several the one that comes first is told: by cycle, then inputs, asserts, equations, each by number.
+// Of several faults the first one is reported, ordered by cycle, then by rank (inputs,
+// assertions, equations), then by number.
 struct Fault {
   std::int64_t cycle = 0;
   std::uint32_t rank = 0, number = 0;
@@ -26,23 +27,24 @@ class Step {
  public:
   Step(rml_header& header, void* state, const rml_demand& table, const Subjects& subjects, Cells& cells);
 
-  // The last cycle that is there.
+  // now: number of the last cycle.
   void begin_cycle(std::int64_t now) { now_ = now; }
 
   enum Outcome : std::uint8_t { done, waits, fails };
   Outcome evaluate(Place place);
-  // What was missing.
+  // The missing cell, after `waits`.
   Place wanted() const { return wanted_; }
   void record(const Fault&);
   const std::optional<Fault>& fault() const { return fault_; }
 
-  // What is known already; null, unknown: not yet.
+  // Known values only: null, or unknown, if the value is not known yet.
   const void* look(Subject s, std::int64_t cycle);
   Presence presence(Subject clock, std::int64_t cycle);
-  // Of parameters: what the host has given, as it is now; and again as it was then.
+  // For parameters: keep_slots saves the values that the host has given, and unlook restores one
+  // of them.
   void keep_slots();
   void unlook(Subject parameter);
-  // At every earlier instant what has an effect has run.
+  // Assumes that all effects of earlier instants have happened.
   void begin_at(std::int64_t cycle);
 
  private:
@@ -69,7 +71,8 @@ class Step {
   std::vector<void*> slots_;
   std::vector<const void*> operands_;
   std::vector<void*> results_;
-  std::vector<std::int64_t> effects_until_;  // by body: instants before which it has run
+  // by body: number of instants for which its effect has happened
+  std::vector<std::int64_t> effects_until_;
   std::optional<Fault> fault_;
 };
 

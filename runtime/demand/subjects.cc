@@ -1,4 +1,4 @@
-// Equations keep their numbers; clocks and searches come behind them.
+// Equations keep their numbers; clocks and searches follow them.
 #include "runtime/demand/subjects.h"
 
 namespace rml::rt::demand {

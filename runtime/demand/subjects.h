@@ -1,5 +1,6 @@
-// What can be asked for at an instant: the equations of a table, the presence of each clock, and of a fby (a post) on a
-// sampled clock the search for the last (next) instant at which it is present.
+// The subjects, which can be requested at an instant: the equations of a table, the presence of
+// each clock, and for each fby (or post) on a sampled clock a search for the last (or next)
+// instant at which its operand is present.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +16,26 @@ struct Equation {
     nothing,
     constant,
     input,
-    body,             // a: its number
-    result,           // a: whose body computes this one as well
-    same,             // a
-    merge,            // a: the condition; b, c
-    first_or_before,  // fby at every cycle: a at cycle 0, then b at the cycle before
-    first_or_last,    // … on a sampled clock: what the search b has found at the cycle before, or a
-    after,            // post at every cycle: a
-    next_found,       // … on a sampled clock: the search a, from the cycle after
-    parameter,        // a; b: the slot
-    presence,         // of a clock. a: its parent's; b: the condition; c: which of its values
-    last,             // search. a: the presence of the clock; b: what
+    body,             // a: number of the body
+    result,           // a: the equation whose body also computes this one
+    same,             // the value of a
+    merge,            // a: condition; b, c: values if it is true or false
+    first_or_before,  // fby at every cycle: a at cycle 0, then b of the cycle before
+    // fby on a sampled clock: the result of search b at the cycle before; if there is none, a
+    first_or_last,
+    after,       // post at every cycle: a of the cycle after
+    next_found,  // post on a sampled clock: the result of search a from the cycle after
+    parameter,   // a: value; b: number of the slot
+    // presence of a clock; a: presence of its parent; b: condition; c: value of the condition
+    presence,
+    last,  // search; a: presence of the clock; b: the value
     next,
   };
   Kind kind = nothing;
   Subject a = 0, b = 0, c = 0;
-  std::uint32_t cut = UINT32_MAX;  // in rml_program::cuts: what would make this one superfluous
-  const void* elements = nullptr;  // of a constant
+  // index in rml_program::cuts of the condition that ends the wait for this one
+  std::uint32_t cut = UINT32_MAX;
+  const void* elements = nullptr;  // elements of a constant
 };
 
 struct Subjects {
@@ -40,13 +44,15 @@ struct Subjects {
   const Equation& operator[](Subject s) const { return all[s]; }
   bool fixed(Subject s) const { return all[s].kind == Equation::constant; }
   Subject presence(std::uint32_t clock) const { return first_clock + clock; }
-  // An input, or what has an effect: of a cycle whose inputs are to come it cannot be asked for.
+  // True for inputs and for values with an effect: they cannot be requested before the inputs of
+  // their cycle exist.
   bool comes_with_inputs(Subject s) const { return with_inputs[s]; }
 
   std::vector<Equation> all;
-  std::vector<std::uint64_t> bytes;  // of each
-  std::vector<Subject> memories;     // what an instant to come may look back at
-  // What cannot be computed again: inputs, results of what has an effect, first values of parameters.
+  std::vector<std::uint64_t> bytes;  // by subject: size of its elements
+  std::vector<Subject> memories;     // values that later instants may read through a memory
+  // Values that cannot be computed again: inputs, results with effects, first values of
+  // parameters.
   std::vector<Subject> from_outside;
   std::vector<bool> with_inputs;  // by subject
   Subject first_clock;

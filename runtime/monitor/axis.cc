@@ -1,4 +1,4 @@
-// See axis.h.
+// Ticks are at round numbers: 1, 2 or 5 times a power of ten.
 #include "runtime/monitor/axis.h"
 
 #include <algorithm>
@@ -58,7 +58,8 @@ void Axis::linear_ticks(int about) {
   }
 }
 
-// Powers of ten; where there are few of them also 2 and 5 times, and the grid of all digits.
+// Powers of ten. If there are few of them, also 2 and 5 times these, and grid lines for all
+// digits.
 void Axis::logarithmic_ticks(int about) {
   const double decades = high_ - low_;
   const double every = std::max(1.0, std::ceil(decades / about));

@@ -1,4 +1,4 @@
-// An axis of a plot: from values to places, and round numbers to mark.
+// An axis of a plot: maps values to positions, and marks round numbers.
 #pragma once
 
 #include <string>
@@ -8,23 +8,23 @@ namespace rml::rt {
 
 class Axis {
  public:
-  // From low to high, a little widened; logarithmic if asked for, which needs low > 0.
+  // From low to high, slightly widened. A logarithmic axis requires low > 0.
   Axis(double low, double high, bool logarithmic, int about_ticks);
 
   struct Tick {
     double at;          // in [0, 1]
-    std::string label;  // empty: a line of the grid without one
+    std::string label;  // empty: a grid line without a label
   };
   const std::vector<Tick>& ticks() const { return ticks_; }
   bool logarithmic() const { return logarithmic_; }
-  // In [0, 1] if the value lies on the axis.
+  // In [0, 1] if the value is on the axis.
   double place(double value) const;
 
  private:
   void linear_ticks(int about);
   void logarithmic_ticks(int about);
 
-  double low_, high_;  // of the logarithms, if it is logarithmic
+  double low_, high_;  // logarithms if the axis is logarithmic
   bool logarithmic_;
   std::vector<Tick> ticks_;
 };

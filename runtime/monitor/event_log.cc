@@ -1,4 +1,4 @@
-// See event_log.h. Field numbers are those of TensorFlow's event.proto and summary.proto:
+// Field numbers are those of TensorFlow's event.proto and summary.proto:
 //   Event: 1 wall_time (double), 2 step, 3 file_version, 5 summary, 7 session_log
 //   Summary: 1 value; Value: 1 tag, 2 simple_value (float); SessionLog: 1 status (1: START)
 #include "runtime/monitor/event_log.h"
@@ -50,7 +50,7 @@ double wall_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// TensorBoard looks for "tfevents" and sorts by the time in the name.
+// TensorBoard searches for "tfevents" and sorts by the time in the name.
 std::string file_in(const std::string& folder) {
   std::error_code error;
   char host[256] = "localhost";
@@ -120,7 +120,7 @@ void EventLog::event(std::string_view content, std::int64_t step) {
   record += message;
   put_raw(record, masked_crc32c(message));
   bytes_.append(record);
-  // So that TensorBoard sees a run grow.
+  // Regular flushes let TensorBoard show a run while it continues.
   constexpr double seconds_between_flushes = 2;
   if (now - flushed_ < seconds_between_flushes) return;
   flushed_ = now;

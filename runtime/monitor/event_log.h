@@ -1,9 +1,9 @@
-// --log: scalar outputs as a TensorBoard event file.
+// Writes scalar outputs as a TensorBoard event file (--log).
 //
-// The file is a sequence of records (length, checksum, an Event message, checksum). Few messages are
-// needed, so they are encoded here: an Event's wall time, step and either the file's version, the
-// start of a session, or one scalar. A run that goes on begins with a session's start at its cycle,
-// from which TensorBoard knows to drop what an earlier file has beyond.
+// The file is a sequence of records (length, checksum, an Event message, checksum). Only a few
+// kinds of messages are needed, so they are encoded here: an Event has a wall time, a step, and
+// either the version of the file, the start of a session, or one scalar. A resumed run starts
+// with a session start at its cycle, so that TensorBoard drops later events of an earlier file.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,15 @@
 
 namespace rml::rt {
 
-// Makes the folder if it is not there. Throws Failure if it cannot be, or if nothing can be written there.
+// Creates the folder if it does not exist. Throws Failure if that fails, or if the folder is not
+// writable.
 void make_log_folder(const std::string& folder);
 
 class EventLog {
  public:
-  // The folder is there.
+  // The folder must exist.
   EventLog(const std::string& folder, const Row& outputs, std::vector<std::uint32_t> ports, std::int64_t first_step);
-  // The values of the row that are present.
+  // Writes the values of the row that are present.
   void row(std::int64_t step);
   void flush() { bytes_.flush(); }
   void close() { bytes_.close(); }
@@ -34,10 +35,10 @@ class EventLog {
   const Row& outputs_;
   std::vector<std::uint32_t> ports_;
   ByteSink bytes_;
-  double flushed_ = 0;  // wall time
+  double flushed_ = 0;  // wall time in seconds
 };
 
-// CRC-32C of bytes, as records mask it.
+// The masked CRC-32C that records contain.
 std::uint32_t masked_crc32c(std::string_view bytes);
 
 }  // namespace rml::rt

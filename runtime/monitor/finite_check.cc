@@ -1,5 +1,5 @@
-// See finite_check.h. A float is not finite where all bits of its exponent are set, and not a number
-// where bits of the mantissa are set as well.
+// A float is not finite if all bits of its exponent are set; it is NaN if bits of its mantissa
+// are set as well.
 #include "runtime/monitor/finite_check.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Found look(const void* data, std::uint64_t count, Bits exponent) {
   for (std::uint64_t k = 0; k < count; ++k, at += sizeof(Bits)) {
     Bits bits;
     std::memcpy(&bits, at, sizeof bits);
-    bits = static_cast<Bits>(bits << 1);  // the sign says nothing
+    bits = static_cast<Bits>(bits << 1);  // drops the sign
     const auto all = static_cast<Bits>(exponent << 1);
     nan |= static_cast<Bits>(bits > all);
     infinite |= static_cast<Bits>(bits == all);
@@ -46,8 +46,8 @@ const void* FiniteCheck::data(const rml_watch& watch, const void* state) const {
   return at + sizeof(rml_window) + reinterpret_cast<const rml_window*>(at)->at;
 }
 
-// A ring of a network. What all readers have passed may not have been stored. Before the network is there, nor is its
-// first element.
+// A ring of a network. An element that all readers have passed may not have been stored. Before
+// the network exists, there is no first element either.
 const void* FiniteCheck::last_element(std::uint32_t memory, const void* state) const {
   const rml_memory& m = program_.memories[memory];
   const auto* at = static_cast<const char*>(state) + m.offset;

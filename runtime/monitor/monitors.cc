@@ -1,4 +1,4 @@
-// See monitors.h.
+// Passes each row to those of the three options that are given.
 #include "runtime/monitor/monitors.h"
 
 #include <utility>

@@ -1,6 +1,7 @@
-// What --log, --plot and --watch see of a run: every row that comes out, and the run's beginning and end.
+// The parts of a run that --log, --plot and --watch need: each row, and the beginning and end of
+// the run.
 //
-// Curves are saved with the state, so the picture of a run that was gone on with shows all of it.
+// Curves are saved with the state, so the picture of a resumed run shows the whole run.
 #pragma once
 
 #include <deque>
@@ -18,15 +19,17 @@ class Monitors {
  public:
   Monitors(const rml_program& program, const Options& options, const Row& outputs);
 
-  // The first row to come is that of this cycle. saved: what the run goes on from, if it does.
+  // cycle: number of the first row to come. saved: the state that the run resumes; null if it
+  // does not.
   void begin(std::int64_t cycle, const CheckpointIn* saved);
   void row(std::int64_t cycle);
   bool any() const { return !series_.empty() || log_ || watch_; }
   void flush();
-  // The picture so far.
+  // Draws the picture of the rows so far.
   void draw() const;
   void close();
-  // The curves so far, for a checkpoint; they point into what this object keeps until the next call.
+  // The curves so far, for a checkpoint. They point into this object and are valid until the next
+  // call.
   std::vector<TensorOut> tensors();
 
  private:

@@ -1,5 +1,5 @@
-// See plot_svg.h. Outliers do not set the scale: it holds the smooth line and all means but the most
-// extreme ones, and what lies outside is cut at the panel's edge.
+// Outliers do not determine the scale: it covers the smooth line and all means except the most
+// extreme ones. Values outside are cut at the edge of the panel.
 #include "runtime/monitor/plot_svg.h"
 
 #include <algorithm>
@@ -43,17 +43,17 @@ struct Curve {
   const Series* series = nullptr;
   const char* colour = nullptr;
   std::vector<double> smooth;  // by bucket
-  Range range;                 // of what should be seen
+  Range range;                 // the values to be visible
 };
 
-// Each bucket's neighbours, weighted by nearness and count.
+// A weighted mean of neighbouring buckets, by distance and count.
 std::vector<double> smoothed(const std::vector<Bucket>& buckets, bool logarithmic) {
   const auto n = static_cast<std::ptrdiff_t>(buckets.size());
   const std::ptrdiff_t reach = n < 20 ? 0 : std::max<std::ptrdiff_t>(n / 30, 2);
   std::vector<double> line;
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     double sum = 0, weights = 0;
-    // At the beginning, where a curve is steep, the window is as short ahead as behind.
+    // At the steep start of a curve, the window extends as little to the right as to the left.
     const std::ptrdiff_t here = std::min(reach, i);
     for (std::ptrdiff_t k = i - here; k <= std::min(i + here, n - 1); ++k) {
       const Bucket& b = buckets[static_cast<std::size_t>(k)];
@@ -86,7 +86,7 @@ bool spans_magnitudes(const std::vector<Bucket>& buckets) {
   return positive && high->mean() > 50 * low->mean();
 }
 
-// As they will be drawn.
+// Compares the ranges as they will be drawn.
 bool same_size(Range a, Range b, bool logarithmic) {
   if (logarithmic) {
     a = {std::log(a.low), std::log(a.high)};
@@ -127,7 +127,7 @@ class Panel {
   }
 
  private:
-  // A twentieth of the height stays free above and below.
+  // A twentieth of the height is left free above and below.
   double low(bool logarithmic) const { return edge(logarithmic, -0.05); }
   double high(bool logarithmic) const { return edge(logarithmic, 1.05); }
   double edge(bool logarithmic, double part) const {
@@ -141,7 +141,7 @@ class Panel {
   }
 
   double x(double cycle) const { return left + x_.place(cycle) * plot_width; }
-  // Not far outside, where renderers lose precision.
+  // The position is limited, since renderers lose precision far outside.
   double y(double value) const { return top_ + (1 - std::clamp(y_.place(value), -1.0, 2.0)) * plot_height; }
 
   std::string grid() const {
@@ -167,7 +167,7 @@ class Panel {
 
   static std::string point(char command, double x, double y) { return command + number(x) + " " + number(y); }
 
-  // From least to most, and the means as a thin line.
+  // The area from the least to the largest value, and the means as a thin line.
   std::string band(const Curve& curve) const {
     const std::vector<Bucket>& buckets = curve.series->buckets();
     std::string edge, means;
@@ -197,7 +197,8 @@ class Panel {
     bool holds(double px, double py) const { return px >= x && px <= x + width && py >= y && py <= y + height; }
   };
 
-  // At the side, above, below or in the middle, where it hides least of the curves.
+  // The position, at a side and at the top, bottom or middle, at which the legend covers least of
+  // the curves.
   Box legend_box(double box_width, double box_height) const {
     constexpr double gap = 12;
     const double right_x = left + plot_width - box_width - gap, low_y = top_ + plot_height - box_height - gap;
@@ -264,7 +265,7 @@ struct Group {
   bool logarithmic = false;
 };
 
-// In order; a curve joins the first panel of its scale and size.
+// Assigns curves to panels in order; a curve joins the first panel with its scale and size.
 std::vector<Group> grouped(const std::vector<Series>& series) {
   std::vector<Group> groups;
   std::size_t colour = 0;

@@ -1,8 +1,8 @@
-// --plot: learning curves as a picture.
+// Draws learning curves as a picture (--plot).
 //
-// Series of about the same size share a panel. In each, the range of the values faintly, their mean
-// as a thin line, and a smooth line over both; the axis is logarithmic where positive values span
-// orders of magnitude.
+// Series of similar size share a panel. For each, it shows the range of the values as a faint
+// area, their mean as a thin line, and a smooth line. The axis is logarithmic if positive values
+// span orders of magnitude.
 #pragma once
 
 #include <string>

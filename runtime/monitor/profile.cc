@@ -1,5 +1,5 @@
-// See profile.h. The format is the JSON of trace events: complete events ("X") with begin and duration in
-// microseconds, counters ("C"), names ("M").
+// The format is the JSON of trace events: complete events ("X") with start and duration in
+// microseconds, counters ("C") and names ("M").
 #include "runtime/monitor/profile.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::microseconds period{100};
-constexpr std::int64_t between_counts = 10'000'000;  // ns
-// A longer timeline is cut; the totals are of the whole run.
+constexpr std::int64_t between_counts = 10'000'000;  // nanoseconds
+// Limit of the timeline; the totals cover the whole run.
 constexpr std::size_t most_events = 1'000'000;
 constexpr std::size_t lines = 12;
 
@@ -53,7 +53,7 @@ std::int32_t Profile::current() const {
   return place > 0 && static_cast<std::uint32_t>(place) <= program_.n_places ? -place : phase;
 }
 
-// The time since the last look goes to what is seen now.
+// Attributes the time since the last sample to the current activity.
 void Profile::sample(std::int64_t now) {
   const std::int32_t what = current();
   (what < 0 ? of_place_[static_cast<std::size_t>(-what - 1)] : of_phase_[static_cast<std::size_t>(what)]) +=

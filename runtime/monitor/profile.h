@@ -1,9 +1,9 @@
-// --profile: where the time of a run goes, as a trace that Perfetto and chrome://tracing show.
+// Records how a run spends its time, as a trace for Perfetto and chrome://tracing (--profile).
 //
-// The run says what it does: it reads rows, computes, hands rows out, saves. Compiled code keeps in
-// the header which equation it computes (rml_place), if that is a large one, or else which unit or
-// pass. A second thread looks at both ten thousand times a second; the run itself is not slowed down
-// by more than those notes. What is the same in successive samples becomes one event.
+// The run stores its current phase: reading rows, computing, handing rows out, or saving.
+// Compiled code stores in the header which equation it computes (rml_place) if the equation is
+// large, otherwise which unit or pass. A second thread samples both ten thousand times a second,
+// so the run itself only pays for storing them. Equal successive samples become one event.
 #pragma once
 
 #include <array>
@@ -24,27 +24,27 @@ class Profile {
  public:
   enum Phase : std::int32_t { beginning, reading, computing, writing, saving };
 
-  // Begins to look. The header must outlive this.
+  // Starts sampling. The header must outlive this object.
   Profile(const rml_program&, const rml_header&, std::string path);
   ~Profile() { stop(); }
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
   void enter(Phase phase) { phase_.store(phase, std::memory_order_relaxed); }
-  // What went on beside the run, on a line of its own.
+  // An activity beside the run, shown on a line of its own.
   struct Beside {
     std::string name;
     std::chrono::steady_clock::time_point begin, end;
   };
-  // Stops looking and writes the file. Throws Failure.
+  // Stops sampling and writes the file. Throws Failure.
   void finish(const std::vector<Beside>& beside = {});
-  // Once finished: the places that took most, by share, a line each.
+  // After finish: the places with the largest shares of time, one line each.
   std::string summary() const;
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Event {
-    std::int64_t begin, end;  // ns since the start
+    std::int64_t begin, end;  // nanoseconds since the start
     std::int32_t what;        // a phase, or -k for places[k - 1]
   };
   struct Count {
@@ -57,7 +57,7 @@ class Profile {
   std::int32_t current() const;
   std::string name(std::int32_t what) const;
   std::string where(std::int32_t what) const;
-  // What, and for how long, longest first.
+  // Time and activity (as Event::what), longest first.
   std::vector<std::pair<std::int64_t, std::int32_t>> totals() const;
 
   const rml_program& program_;
@@ -67,9 +67,9 @@ class Profile {
   std::atomic<std::int32_t> phase_ = beginning;
   std::vector<Event> events_;
   std::vector<Count> counts_;
-  std::array<std::int64_t, saving + 1> of_phase_{};  // ns
-  std::vector<std::int64_t> of_place_;               // likewise
-  std::int64_t seen_ = 0;                            // ns: up to there it is known
+  std::array<std::int64_t, saving + 1> of_phase_{};  // nanoseconds
+  std::vector<std::int64_t> of_place_;               // nanoseconds
+  std::int64_t seen_ = 0;                            // end of the last sample, in nanoseconds
   std::mutex mutex_;
   std::condition_variable stopping_;
   bool stopped_ = false;

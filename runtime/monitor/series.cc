@@ -1,4 +1,4 @@
-// See series.h.
+// When there are too many buckets, each pair of neighbours is joined and the bucket size doubles.
 #include "runtime/monitor/series.h"
 
 #include <algorithm>

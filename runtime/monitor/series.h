@@ -1,8 +1,8 @@
-// What --log and --plot show: the scalar outputs of a run, cycle by cycle.
+// Curves of scalar outputs over the cycles of a run, for --log and --plot.
 //
-// A Series keeps a bounded number of buckets, each the mean and the extremes of neighbouring values;
-// when there are too many, neighbours are joined. So a run of any length has a curve of its whole
-// length, in which no outlier is lost.
+// A Series keeps a bounded number of buckets, each with the mean and the extremes of neighbouring
+// values. When there are too many, neighbours are joined. So a run of any length has a curve of
+// its whole length that includes every outlier.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@
 
 namespace rml::rt {
 
-// The outputs named by --monitor, else all scalar ones that are numbers. Throws Failure if there are none.
+// The outputs named by --monitor, by default all scalar numbers. Throws Failure if there are
+// none.
 std::vector<std::uint32_t> monitored_ports(const Options& options, const Row& outputs, const char* option);
-// A Boolean is 0 or 1.
+// The value as f64; a Boolean is 0 or 1.
 double scalar_value(const Row& outputs, std::uint32_t port, std::uint64_t element = 0);
 
 struct Bucket {
@@ -35,7 +36,8 @@ class Series {
   const std::vector<Bucket>& buckets() const { return buckets_; }
   std::uint64_t not_finite() const { return not_finite_; }
 
-  // As numbers, for a checkpoint, and back; false if they are none.
+  // The series as numbers for a checkpoint, and back; restore returns false if the numbers are
+  // not a series.
   std::vector<double> numbers() const;
   bool restore(const std::vector<double>& numbers);
 
@@ -44,7 +46,7 @@ class Series {
 
   std::string name_;
   std::vector<Bucket> buckets_;
-  double bucket_size_ = 1;  // values
+  double bucket_size_ = 1;  // values per bucket
   std::uint64_t not_finite_ = 0;
 };
 

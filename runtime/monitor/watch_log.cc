@@ -1,4 +1,4 @@
-// See watch_log.h.
+// Tensors with few elements are printed in full.
 #include "runtime/monitor/watch_log.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// --watch: the watched variables of every row, a line for each that is present.
+// Prints the watched variables of every row, one line for each that is present (--watch):
 //
 //   cycle 12: layer.moved = 0.25
 //   cycle 12: layer.w = f64[128,64], from -0.31 to 0.29, 2 not finite
 //
-// Tensors of many elements are told by their extremes.
+// For tensors with many elements only the extremes are printed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class WatchLog {
  public:
   // Throws Failure if the file cannot be written.
   WatchLog(const Options& options, const Row& outputs);
-  // The values of the row that are present.
+  // Prints the values of the row that are present.
   void row(std::int64_t cycle);
   void flush();
   void close();
@@ -31,7 +31,7 @@ class WatchLog {
 
   const Row& outputs_;
   const std::vector<std::uint32_t>& ports_;
-  std::optional<ByteSink> file_;  // nothing: stderr
+  std::optional<ByteSink> file_;  // none: standard error
 };
 
 }  // namespace rml::rt

@@ -1,4 +1,4 @@
-// See batch.h.
+// A batch holds about 32 KiB of rows, at least one and at most most_rows.
 #include "runtime/pipeline/batch.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Rows, to be handed from one thread to another, port by port: of each port its values one behind the other, and flags
-// where it may be absent. Memory is that of one batch, whatever is absent.
+// Batches of rows that one thread hands to another. Each port has its values in one array, and
+// its flags in another if it may be absent. A batch is one allocation, even if values are absent.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace rml::rt {
 
-// Which values of a row are packed, and where they lie.
+// The layout of a batch: which ports of a row it contains, and where.
 class RowShape {
  public:
-  explicit RowShape(const Row& row);  // all
+  explicit RowShape(const Row& row);  // all ports
   RowShape(const Row& row, const std::vector<std::uint32_t>& ports);
 
   struct Column {
     std::uint32_t port;
     bool always;
-    std::uint64_t bytes;          // of a value
-    std::uint64_t values, flags;  // where they begin
+    std::uint64_t bytes;          // size of a value
+    std::uint64_t values, flags;  // offsets of the values and flags
   };
   const std::vector<Column>& columns() const { return columns_; }
   std::uint32_t ports() const { return ports_; }
-  std::uint32_t rows() const { return rows_; }    // of a batch
-  std::uint64_t bytes() const { return bytes_; }  // of a batch
+  std::uint32_t rows() const { return rows_; }    // capacity of a batch
+  std::uint64_t bytes() const { return bytes_; }  // size of a batch
 
  private:
   std::vector<Column> columns_;
@@ -35,7 +35,8 @@ class RowShape {
   std::uint64_t bytes_ = 0;
 };
 
-// Of rows one behind the other: where the values of each port begin, and flags where it may be absent. Null: nowhere.
+// Addresses of adjacent rows: for each port the first value, and the first flag if it may be
+// absent. Null: not stored.
 struct PortArrays {
   explicit PortArrays(std::size_t ports) : values(ports), flags(ports) {}
   std::vector<void*> values;
@@ -50,9 +51,10 @@ class Batch {
   explicit Batch(const RowShape& shape);
 
   std::uint32_t rows() const { return rows_; }
-  std::uint32_t room() const { return shape_.rows() - rows_; }  // for so many rows
+  std::uint32_t room() const { return shape_.rows() - rows_; }  // number of rows that fit
   void add(const Row& row);
-  // Rows all of whose values are there: `take` puts those of each port, one behind the other, where `to` says.
+  // Adds rows in which all values are present: `take` stores the values of each port adjacently
+  // at the address in `to`.
   template <class Take>
   void add(std::uint32_t rows, const Take& take) {
     for (const RowShape::Column& c : shape_.columns()) {
@@ -62,16 +64,18 @@ class Batch {
     take(rows, to_.data());
     rows_ += rows;
   }
-  // Where further rows are put, at most room() of them; so many have been.
+  // The addresses at which up to room() further rows may be stored; `added` adds rows stored
+  // there.
   void point_at_room(PortArrays& to) const { point_at(rows_, to); }
   void added(std::uint32_t rows) { rows_ += rows; }
-  // Where the rows lie that were not shown yet; so many are not going to be.
+  // The addresses of the rows that were not shown yet; `pass` skips rows.
   void point_at_rows(PortArrays& to) const { point_at(shown_, to); }
   void pass(std::uint32_t rows) { shown_ += rows; }
-  // Lets `row` show the next row; false if it has shown the last.
+  // Shows the next row in `row`; false if there is none.
   bool show_next(Row& row);
   std::uint32_t shown() const { return shown_; }
-  // The value of a column so many rows behind the one that is shown; null: there is no such row yet.
+  // The value of a column, `rows` rows after the shown one; null if the batch does not have that
+  // row yet.
   const void* ahead(std::uint32_t column, std::uint32_t rows) const {
     const std::uint32_t row = shown_ + rows - 1;
     return row < rows_ ? value(shape_.columns()[column], row) : nullptr;
@@ -91,11 +95,11 @@ class Batch {
   const RowShape& shape_;
   std::unique_ptr<char[], Free> bytes_;
   std::vector<char*> to_;
-  std::vector<std::uint8_t> present_;  // in the row that is shown
+  std::vector<std::uint8_t> present_;  // flags of the shown row
   std::uint32_t rows_ = 0, shown_ = 0;
 };
 
-// How many go round: about half a mebibyte of them, and two at least.
+// Number of batches to circulate: about 512 KiB in total, at least two.
 std::size_t batches_for(const RowShape& shape);
 
 }  // namespace rml::rt

@@ -1,7 +1,9 @@
-// Two threads and a few batches that go round between them: one fills them, the other one empties them, in order.
+// Circulates a few batches between two threads: one fills them, the other one empties them, in
+// order.
 //
-// Nothing is allocated after construction. A thread that sleeps is woken when it is worth it: the one that fills, when
-// half of the batches are empty; the one that empties, when `worth` are full, or another condition of its own holds.
+// Nothing is allocated after construction. A sleeping thread is only woken if it is worth it: the
+// filling thread when half of the batches are empty; the emptying thread when `worth` batches are
+// full, or when another condition holds.
 #pragma once
 
 #include <algorithm>
@@ -26,19 +28,19 @@ class Exchange {
     }
   }
 
-  // Of any thread: both give up waiting.
+  // Ends the waits of both threads. Any thread may call it.
   void stop() {
     stopped_.store(true, std::memory_order_release);
     wake();
     emptied_.ring();
   }
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
-  // What the thread that empties waits for may have come true.
+  // Lets the emptying thread check its condition again.
   void wake() { filled_.ring(); }
 
-  // ---- Of the thread that fills. ----
+  // ---- for the filling thread ----
 
-  // Null: stopped.
+  // Null if stopped.
   Batch* take_empty() {
     Batch* batch = nullptr;
     if (empty_.try_pop(batch)) return batch;
@@ -49,14 +51,14 @@ class Exchange {
     full_.try_push(batch);
     if (full_.size() >= worth_) filled_.ring();
   }
-  // Waits until all but `mine` are empty.
+  // Waits until all batches are empty, except for `mine` batches of the caller.
   void wait_for_empty(std::size_t mine) {
     emptied_.wait([this, mine] { return empty_.size() == batches_.size() - mine; });
   }
 
-  // ---- Of the thread that empties. ----
+  // ---- for the emptying thread ----
 
-  // Null: there is none, and stopped() or `also` holds.
+  // Null if there is no full batch, and stopped() or `also` holds.
   template <typename Condition>
   Batch* take_full(Condition also) {
     Batch* batch = nullptr;

@@ -1,4 +1,5 @@
-// One thread stops at a point of its choice until another, which looks at what they share, lets it go on.
+// Stops one thread at a point of its choice, until another thread, which inspects their shared
+// data, lets it continue.
 #pragma once
 
 #include <atomic>
@@ -8,17 +9,18 @@ namespace rml::rt {
 
 class Pause {
  public:
-  // Of the one: it stops, in two steps, so that it can tell the other in between.
+  // For the stopping thread: it stops in two steps, so that it can notify the other thread in
+  // between.
   void begin() {
     std::uint8_t state = going;
     state_.compare_exchange_strong(state, stopped);
   }
   void wait() const { state_.wait(stopped); }
 
-  // Of the other.
+  // For the inspecting thread.
   bool begun() const { return state_.load() == stopped; }
   void end() { leave_in(going); }
-  // It does not stop any more.
+  // Later calls of `begin` no longer stop.
   void give_up() { leave_in(given_up); }
 
  private:

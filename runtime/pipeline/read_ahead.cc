@@ -1,5 +1,5 @@
-// See read_ahead.h. The thread reads each row into the source's own row and packs it then: readers may keep pointers,
-// and a batch can be handed over in the middle of a row.
+// The thread reads each row into the row of the source and then copies it to a batch. Readers may
+// therefore keep pointers, and a batch can be handed over while a row is incomplete.
 #include "runtime/pipeline/read_ahead.h"
 
 #include <algorithm>
@@ -55,7 +55,8 @@ bool ReadAhead::read_here() {
   return true;
 }
 
-// The row just read goes the way of those that follow: the thread needs the source's row for the next one.
+// The row that was just read is handed over like later rows, because the thread needs the row of
+// the source for the next one.
 void ReadAhead::start() {
   warm_up_.give_up();
   try {
@@ -124,7 +125,8 @@ void ReadAhead::begin_batch() {
   filling_->places.clear();
 }
 
-// Those that the source has side by side, as many as the batch has room for; false: none.
+// Adds rows that the source has available, as many as the batch has room for; false if there are
+// none.
 bool ReadAhead::add_rows() {
   begin_batch();
   std::uint32_t rows = filling_->rows.room();
@@ -132,7 +134,7 @@ bool ReadAhead::add_rows() {
   rows = source_->rows_at_hand(rows);
   if (rows == 0) return false;
   if (waiting_.load(std::memory_order_relaxed)) waiting_.store(false, std::memory_order_release);
-  begin_batch();  // the source may have waited, and handed over what there was
+  begin_batch();  // the source may have waited and handed over the last batch
   filling_->rows.add(rows, [this](std::uint32_t count, char* const* to) { source_->take_rows(count, to); });
   filling_->places.resize(filling_->places.size() + rows * placed_.size());
   rows_ += rows;

@@ -1,5 +1,5 @@
-// Where the rows stood that a network has taken, but not handed out: it finds out later whether what may be absent was
-// there when it should.
+// The places of the rows that a network has read but not handed out. The network may find only
+// later that an input was absent or present contrary to its clock.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ class RecentPlaces {
     for (std::uint32_t i = 0; i < row.size(); ++i)
       if (!row.port(i).always) ports_.push_back(i);
   }
-  // There is nothing to ask for.
+  // True if no input may be absent, so that no place is needed.
   bool none() const { return ports_.empty(); }
 
-  // The row of a cycle was read; those before `done` will not be asked for. Cycles follow each other.
+  // Adds the row of a cycle; cycles are consecutive. Rows before `done` are not needed any more.
   void add(std::int64_t cycle, const RowSource& source, std::int64_t done) {
     if (places_.empty()) first_ = cycle;
     for (; first_ < done && !places_.empty(); ++first_)
@@ -40,7 +40,7 @@ class RecentPlaces {
 
  private:
   std::vector<std::uint32_t> ports_;
-  std::deque<Place> places_;  // by cycle, from the first that is kept
+  std::deque<Place> places_;  // by cycle, from first_ on
   std::int64_t first_ = 0;
 };
 

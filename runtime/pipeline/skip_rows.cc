@@ -1,4 +1,4 @@
-// See skip_rows.h.
+// The rows are read and their checksum computed as in the run that saved the state.
 #include "runtime/pipeline/skip_rows.h"
 
 #include "runtime/base/failure.h"

@@ -1,4 +1,4 @@
-// A run that goes on with another one finds the rows again that this one has read.
+// Skips the rows that an earlier run has read, when a run resumes it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace rml::rt {
 
-// Reads `rows` rows, each into `row`. Throws Failure if there are fewer, or others than those with this checksum,
-// after which the state was saved to the file `path`.
+// Reads `rows` rows, each into `row`. Throws Failure if there are fewer, or if their checksum
+// differs from the given one; the message names `path`, the file of the state.
 void skip_rows(RowSource& source, const Row& row, std::uint32_t ports, std::int64_t rows, std::uint32_t checksum,
                const std::string& path);
 

@@ -1,4 +1,4 @@
-// Ends another thread's wait for input (Waiting::cut_short), once and for all.
+// Ends the waits of another thread for input (Waiting::cut_short), permanently.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -15,7 +15,8 @@ class WakeUp {
   WakeUp(const WakeUp&) = delete;
   WakeUp& operator=(const WakeUp&) = delete;
 
-  int fd() const { return fd_; }  // -1: the system has none; waits then last until the next look for signals
+  // -1: not available; waits then last until the next check for signals
+  int fd() const { return fd_; }
   void ring() const { eventfd_write(fd_, 1); }
 
  private:

@@ -1,7 +1,8 @@
-// When a run's reading and writing get threads of their own: once it has been busy for a while.
+// Decides when reading and writing get threads of their own: after the run has been busy for a
+// while.
 //
-// A run of a few rows ends before that, and one that waits for its partner at each row has nothing to gain: neither
-// pays for threads, and a row goes through without changing hands.
+// A run of a few rows ends before that. A run that waits for its peer at each row would gain
+// nothing. Neither pays for threads, and their rows are not handed between threads.
 #pragma once
 
 #include <chrono>
@@ -14,12 +15,12 @@ namespace rml::rt {
 
 class WarmUp {
  public:
-  // wanted: nothing forbids threads.
+  // wanted: threads are allowed.
   explicit WarmUp(bool wanted) : wanted_(wanted) {}
 
-  // The run has waited: it begins to be busy anew.
+  // The run has waited, so the busy time starts again.
   void waited() { waited_ = true; }
-  // To be asked after each row.
+  // Call it after each row.
   bool over() {
     if (!wanted_) return false;
     const Clock::time_point now = Clock::now();

@@ -1,4 +1,5 @@
-// See write_behind.h.
+// The thread starts when the warm-up is over. If a thread or the batches cannot be created, rows
+// are still written directly.
 #include "runtime/pipeline/write_behind.h"
 
 #include <algorithm>
@@ -63,7 +64,7 @@ void WriteBehind::hand_over_if_full() {
   handed_over_ = true;
 }
 
-// While the thread rests, a few rows are not worth waking it.
+// If the thread is idle, a few rows are written directly, because waking it takes longer.
 void WriteBehind::catch_up() {
   warm_up_.waited();
   if (exchange_) {
@@ -138,7 +139,7 @@ void WriteBehind::write_shown() {
   for (const auto& sink : sinks_) attempt([&] { sink->write(); });
 }
 
-// One sink's failure is none of the others'.
+// Stores the failure of a sink; the other sinks continue.
 template <class F>
 void WriteBehind::attempt(const F& action) {
   try {

@@ -1,9 +1,11 @@
-// The output side of a run: all its sinks, with a thread that formats and writes rows while the run computes.
+// The output side of a run: all its sinks, with a thread that formats and writes rows while the
+// run computes.
 //
-// Rows are copied into a bounded number of batches, which the thread writes in order. Until the run has been busy for a
-// while (warm_up.h), and where no thread can be had, each row is written at once. What a sink cannot do, on whatever
-// thread, is thrown by the next write or catch_up, once. A caller that wants to use the sinks itself, to flush, settle
-// or close them, catches up first: all rows are then written to them and the thread rests.
+// Rows are copied into a bounded number of batches, which the thread writes in order. Until the
+// run has been busy for a while (warm_up.h), and if no thread can be started, each row is written
+// directly. An error of a sink, on either thread, is thrown once, by the next write or catch_up.
+// A caller that wants to use the sinks itself, to flush, settle or close them, first calls
+// catch_up: then all rows are written to them and the thread is idle.
 #pragma once
 
 #include <atomic>
@@ -24,32 +26,34 @@ namespace rml::rt {
 
 class WriteBehind {
  public:
-  // The rows are in `row`, of whose first `ports` sinks may be made. threads: whether there may be one.
+  // row: the row to be written, of whose first `ports` ports sinks may be made. threads: a thread
+  // may be used.
   WriteBehind(const Row& row, std::uint32_t ports, bool threads);
   ~WriteBehind();
   WriteBehind(const WriteBehind&) = delete;
   WriteBehind& operator=(const WriteBehind&) = delete;
 
-  // What sinks are to be made for.
+  // The row for which sinks are to be made.
   const Row& row() const { return shown_; }
   void add(std::unique_ptr<RowSink> sink, const std::vector<std::uint32_t>& ports);
 
-  // Never one.
+  // Excludes a thread for this run.
   void without_thread() { warm_up_.give_up(); }
 
   void write();
-  // How many rows can be put side by side at once (0: none yet), and where those of ports that are written; so many
-  // have been.
+  // For rows that are stored adjacently: the number that fits (0: not available yet), the
+  // addresses for the ports that are written, and the notification that rows were stored.
   std::uint32_t room();
   void point_at_room(PortArrays& to) const { filling_->point_at_room(to); }
   void added(std::uint32_t rows);
-  // Where there never is a thread: the row to one sink, before its cycle has come; then to all but those that had it.
+  // Only if there is never a thread: writes the row to one sink before its cycle has come, and
+  // later to the sinks that did not get it.
   void write_early(std::size_t sink);
   void write_but(const std::vector<bool>& had);
   void catch_up();
-  // There is a failure that was not thrown yet.
+  // True if there is a failure that was not thrown yet.
   bool failed() const { return failed_.load(std::memory_order_acquire); }
-  // Writes what can be written and closes all, where a run ends by a failure.
+  // Writes everything possible and closes all sinks, after a failure of the run.
   void salvage(Problems& problems);
   const std::vector<std::unique_ptr<RowSink>>& sinks() const { return sinks_; }
 
@@ -74,7 +78,7 @@ class WriteBehind {
   std::unique_ptr<RowShape> shape_;
   std::unique_ptr<Exchange<Batch>> exchange_;  // null: there is no thread
   Batch* filling_ = nullptr;
-  bool handed_over_ = false;  // since it caught up
+  bool handed_over_ = false;  // batches were handed over since the last catch_up
   std::atomic<bool> hurry_{false};
   std::thread thread_;
 
