@@ -1,13 +1,13 @@
 // Convolutions over one to three spatial axes, and their adjoints.
 //
 //   y[n, o, p]  = sum over c, k of x[n, c, p stride - begin + k dilation] w[o, c, k]
-//   dx[n, c, i] = sum over o, k of g[n, o, the p that sees i by k] w[o, c, k]
+//   dx[n, c, i] = sum over o, k of g[n, o, the p that reads i at k] w[o, c, k]
 //   dw[o, c, k] = sum over n, p of x[n, c, p stride - begin + k dilation] g[n, o, p]
 //
-// within each group of channels. x is continued by zeros, which are multiplied as its elements are. g is not: only
-// outputs that exist see an element, so that an infinite weight adds nothing elsewhere. A sum begins with 0 and runs in
-// row-major order of its indices, without contraction: this file is the reference, and what
-// compiled programs call where they must give the same bits.
+// within each group of channels. x is extended by zeros, which are multiplied like its elements.
+// g is not extended: only existing outputs contribute, so an infinite weight adds nothing
+// elsewhere. A sum begins with 0 and adds in row-major order of its indices, without contraction.
+// This file is the reference, and compiled programs call it where they must give the same bits.
 #include "runtime/kernels/convolution.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using namespace rml::window;
 
 struct Channels {
-  std::int64_t batch, groups, in, out;  // in, out: of one group
+  std::int64_t batch, groups, in, out;  // in, out: per group
 };
 
 Request of_filter(const rml_kernel_call* call, std::uint32_t first, const std::int64_t* filter, std::uint32_t rank) {
@@ -41,7 +41,7 @@ void each_pair(const Channels& c, F&& f) {
           f((n * c.groups + g) * c.in + i, (n * c.groups + g) * c.out + o, (g * c.out + o) * c.in + i);
 }
 
-// One channel of x, one of y, one filter.
+// Convolves one channel of x with one filter, into one channel of y.
 template <class T>
 void forward(const Windows& w, const T* x, const T* filter, T* y) {
   each_tap(w, [&](std::int64_t k0, std::int64_t k1, std::int64_t k2, std::int64_t k) {
@@ -91,7 +91,7 @@ void fill_zero(const rml_array& a) {
   std::fill_n(static_cast<T*>(a.data), n, T(0));
 }
 
-// result: dx; g and the filter are the operands.
+// The operands are g and the filter, the result is dx.
 std::int32_t spread(rml_kernel_call* call, const Windows& w, std::int64_t groups) {
   const rml_array &g = call->operands[0], &filter = call->operands[1], &result = *call->result;
   const Channels c = channels(result.extents, filter.extents, groups);

@@ -1,9 +1,10 @@
 // The forward and backward recursions of CTC, in logarithms and in f64.
 //
-// The labels of a target, with a blank before, between and after them, are the S = 2 L + 1 states;
-// at each frame an alignment stays, goes to the next state, or skips a blank between two labels
-// that differ. alpha[t, s] is the logarithm of all ways to be in s at t, beta[t, s] of all ways on
-// from there; their sum over s, at any t, is the logarithm of the probability.
+// The labels of a target, with a blank before, between and after them, are the S = 2 L + 1
+// states. At each frame an alignment stays in its state, moves to the next state, or skips a
+// blank between two different labels. alpha[t, s] is the logarithm of the probability of all
+// paths that end in state s at frame t, and beta[t, s] that of all continuations from there.
+// Their sum over s, at any t, is the logarithm of the total probability.
 #include "runtime/kernels/ctc.h"
 
 #include <algorithm>
@@ -101,7 +102,7 @@ struct Sequence {
     }
   }
 
-  // Without the probability at t itself.
+  // Does not include the probability at frame t itself.
   void backward(double* beta) const {
     for (std::int64_t t = frames; t-- > 0;) {
       const double* after = beta + (t + 1) * states;
@@ -119,7 +120,8 @@ struct Sequence {
     }
   }
 
-  // The logarithm of the probability; of no frames, 1 for no labels.
+  // The logarithm of the total probability; without frames, the probability is 1 if there are no
+  // labels.
   double total(const double* alpha) const {
     if (frames == 0) return labels == 0 ? 0 : impossible;
     const double* last = alpha + (frames - 1) * states;

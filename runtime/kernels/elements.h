@@ -1,4 +1,5 @@
-// What kernels share: dispatch over dtypes, shapes as products, wrapping arithmetic.
+// Helpers shared by kernels: dispatch over dtypes, shapes as products of extents, wrapping
+// arithmetic.
 #pragma once
 
 #include <cmath>
@@ -33,7 +34,8 @@ auto with_index_type(std::uint32_t dtype, F&& f) {
   }
 }
 
-// Of any dtype that is computed with: f16 and bf16 are not, and no row of a kernel that calls this takes them.
+// Calls f(T{}) with the C++ type of a dtype, except f16 and bf16; the operator rows of kernels
+// that call it do not accept these two.
 template <class F>
 auto with_type(std::uint32_t dtype, F&& f) {
   if (dtype == RML_F32) return f(float{});
@@ -52,12 +54,12 @@ inline std::int64_t product(const rml_array& x, std::int64_t first, std::int64_t
 }
 inline std::int64_t count(const rml_array& x) { return product(x, 0, x.rank); }
 
-// The axis an attribute names, counted from 0.
+// The axis named by an attribute, counted from 0.
 inline std::int64_t axis_of(const rml_attribute& a, std::int64_t rank) {
   return a.integers[0] < 0 ? a.integers[0] + rank : a.integers[0];
 }
 
-// A tensor seen as [before, extent, after] around one axis; without an axis as [1, all, 1].
+// Views a tensor as [before, extent, after] around one axis; without an axis as [1, all, 1].
 struct Lines {
   std::int64_t before = 1, extent = 1, after = 1;
   Lines(const rml_array& x, const rml_attribute& axis) {
@@ -88,7 +90,7 @@ bool is_nan(T x) {
   if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
   return false;
 }
-// An order of all values: NaN is larger than every number.
+// A total order of values in which NaN is larger than every number.
 template <class T>
 bool before(T a, T b) {
   return a < b || (is_nan(b) && !is_nan(a));

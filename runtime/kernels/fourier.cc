@@ -1,10 +1,11 @@
-// Transforms by Stockham's passes of radix 4, 2, 3, 5 and small primes; where n has a large prime
-// factor by Bluestein's: as a convolution with a chirp, through transforms of a longer, smooth length.
+// Transforms by Stockham's passes of radix 4, 2, 3, 5 and small primes. If n has a large prime
+// factor, Bluestein's algorithm is used: a convolution with a chirp, by transforms of a longer,
+// smooth length.
 //
-// A plan holds, in elements of its dtype (pairs of cosine and sine):
-//   the n roots exp(-2 pi i k / n); for Bluestein's method then the roots of the longer length m, the
-//   chirp exp(-pi i k k / n), and the transform of its conjugate, divided by m.
-// That of a real transform of even n is the plan of n / 2 points, then the n roots of n.
+// A plan contains, in elements of its dtype (pairs of cosine and sine), the n roots exp(-2 pi i k
+// / n). For Bluestein's algorithm these are followed by the roots of the longer length m, the
+// chirp exp(-pi i k k / n), and the transform of its conjugate, divided by m. The plan of a real
+// transform of even n is the plan of n / 2 points, followed by the n roots of n.
 #include "runtime/kernels/fourier.h"
 
 #include <algorithm>
@@ -63,8 +64,8 @@ bool smooth(std::int64_t n, std::int64_t largest) {
   return true;
 }
 
-// Of Bluestein's method: at least 2 n - 1; 0 where it is not needed. A power of two, or 3 times one, so that nearly
-// all passes are of radix 4.
+// The length for Bluestein's algorithm, at least 2 n - 1; 0 if the algorithm is not needed. A
+// power of two, or 3 times one, so that nearly all passes have radix 4.
 std::int64_t convolution_length(std::int64_t n) {
   if (smooth(n, largest_radix)) return 0;
   std::int64_t shortest = 0;
@@ -76,7 +77,8 @@ std::int64_t convolution_length(std::int64_t n) {
   return shortest;
 }
 
-// The k-th of the n-th roots, its angle within the first eighth of a turn so that symmetric ones are equal.
+// The k-th of the n-th roots of unity. Its angle is reduced to the first eighth of a turn, so
+// that symmetric roots are equal.
 Complex<double> root(std::int64_t k, std::int64_t n) {
   constexpr double turn = 6.283185307179586476925286766559;
   std::int64_t octant = 8 * k;
@@ -93,7 +95,7 @@ Complex<double> root(std::int64_t k, std::int64_t n) {
     at(2 * n - octant);
     std::swap(cosine, sine);
   }
-  // Subtracted from 0, so that there is no -0.
+  // Subtracting from 0 avoids -0.
   const Complex<double> turned[] = {{cosine, 0 - sine}, {0 - sine, 0 - cosine}, {0 - cosine, sine}, {sine, cosine}};
   return turned[quarter & 3];
 }
@@ -204,7 +206,7 @@ void passes(Complex<T>* data, Complex<T>* other, const Complex<T>* roots, std::i
   if (from != data) std::copy_n(from, n, data);
 }
 
-// The same for any length; `work` has room for two sequences of the convolution's length.
+// As passes, for any length. `work` has room for two sequences of the convolution's length.
 template <class T>
 void transform(Complex<T>* data, Complex<T>* work, const Complex<T>* plan, std::int64_t n) {
   const std::int64_t m = convolution_length(n);
@@ -213,7 +215,7 @@ void transform(Complex<T>* data, Complex<T>* work, const Complex<T>* plan, std::
   for (std::int64_t k = 0; k < n; ++k) work[k] = chirp[k] * data[k];
   std::fill(work + n, work + m, Complex<T>{0, 0});
   passes(work, work + m, roots, m);
-  // Inverse, by conjugating before and after.
+  // The inverse transform, by conjugating before and after.
   for (std::int64_t k = 0; k < m; ++k) work[k] = conjugate(kernel[k] * work[k]);
   passes(work, work + m, roots, m);
   for (std::int64_t k = 0; k < n; ++k) data[k] = chirp[k] * conjugate(work[k]);
@@ -225,7 +227,7 @@ std::int64_t complex_plan_pairs(std::int64_t n) {
   return m == 0 ? n : n + m + n + m;
 }
 
-// In f64, so that a plan in f32 is rounded once. `pairs` has room for m more, to compute in.
+// Computes in f64, so that a plan in f32 is rounded once. `work` has room for m more pairs.
 void fill_plan(Complex<double>* plan, Complex<double>* work, std::int64_t n) {
   fill_roots(plan, n);
   const std::int64_t m = convolution_length(n);
@@ -279,7 +281,8 @@ void complex_transforms(const rml_kernel_call* call, bool inverse) {
   }
 }
 
-// Even and odd elements are the parts of a complex sequence of half the length.
+// Even and odd elements are the real and imaginary parts of a complex sequence of half the
+// length.
 template <class T>
 void real_transform(const T* x, const Complex<T>* plan, const Work<T>& work, std::int64_t n, Complex<T>* to) {
   if (n % 2 != 0) {
@@ -299,7 +302,8 @@ void real_transform(const T* x, const Complex<T>* plan, const Work<T>& work, std
   }
 }
 
-// With H Hermitian such that its whole sum is the real part of the half's: H[k] = (g[k] + conj g[n - k]) / 2.
+// Uses a Hermitian H whose full sum equals the real part of the half sum: H[k] = (g[k] + conj g[n
+// - k]) / 2.
 template <class T>
 void real_terms(const Complex<T>* g, const Complex<T>* plan, const Work<T>& work, std::int64_t n, T* to) {
   const std::int64_t h = n / 2;

@@ -1,4 +1,4 @@
-// Gathers and scatters over the forms of places.h, and slices whose start is found while running.
+// Gathers and scatters by the forms of places.h, and slices whose start is computed at run time.
 #include "runtime/kernels/gather.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ using namespace rml::kernels;
 
 namespace {
 
-// What copies blocks of elements, whatever they are, knowing only their size.
+// Calls f with an integer type of the size of the dtype, for kernels that only copy elements.
 template <class F>
 std::int32_t with_words(std::uint32_t dtype, F&& f) {
   switch (dtype) {
@@ -32,7 +32,7 @@ std::int32_t with_words(std::uint32_t dtype, F&& f) {
   }
 }
 
-// places(f): a walk of places.h over operands 0 and 1.
+// places(f): a function of places.h, applied to operands 0 and 1.
 template <class Places>
 std::int32_t gather(rml_kernel_call* call, Places&& places) {
   return with_words(call->result->dtype, [&]<class T>(T) {
@@ -76,7 +76,7 @@ T reduced(Reduction reduction, T so_far, T more) {
   return so_far;
 }
 
-// The result, as the first operand is; they may be one.
+// Copies the first operand to the result, unless they are the same memory; returns the result.
 template <class T>
 T* copied(rml_kernel_call* call) {
   const T* x = static_cast<const T*>(call->operands[0].data);
@@ -98,9 +98,10 @@ std::int32_t scatter(rml_kernel_call* call, const rml_attribute& text, Places&& 
   });
 }
 
-// The gradient of a scatter: operands x, indices, updates, y, dy; the last attribute tells of
-// which, 0 for x and 1 for the updates. Of several updates without reduction the last one
-// counts; a minimum or maximum is shared by those equal to it; a product is that of all others.
+// The gradient of a scatter, with operands x, indices, updates, y, dy. The last attribute selects
+// the operand: 0 for x and 1 for the updates. Of several updates without reduction, only the last
+// one counts. The gradient of a minimum or maximum is shared by the values equal to it; in a
+// product, the derivative of a factor is the product of all others.
 template <class T>
 class ScatterGradient {
  public:
@@ -133,8 +134,8 @@ class ScatterGradient {
   }
 
  private:
-  // number_: the last update at the place, or -1; how many are equal to y; how many factors are 0.
-  // product_: of the factors that are not 0.
+  // number_: by reduction, the last update at the place or -1, the number of values equal to y,
+  // or the number of factors that are 0. product_: the product of the factors that are not 0.
   void begin(std::int64_t t) {
     number_[t] = reduction_ == Reduction::none ? -1 : extreme_ ? x_[t] == y_[t] : x_[t] == 0;
     product_[t] = x_[t] == 0 ? 1 : static_cast<double>(x_[t]);
@@ -180,7 +181,8 @@ std::int32_t scatter_gradient(rml_kernel_call* call, Places&& places) {
   });
 }
 
-// Copies between a part and the place in `whole` where it begins at the indices; false: it does not fit.
+// Copies between a part and its place in `whole`, which begins at the indices. Returns a fault if
+// the part does not fit.
 template <class Copy>
 std::int32_t dynamic_part(rml_kernel_call* call, const rml_array& whole, const rml_array& part, const rml_array& starts,
                           Copy&& copy) {
@@ -217,7 +219,7 @@ std::int32_t dynamic_part(rml_kernel_call* call, const rml_array& whole, const r
   return RML_OK;
 }
 
-// Whether an index counts from the end; then the call tells which.
+// True if an index is negative; the call then records it.
 bool has_negative(rml_kernel_call* call, const rml_array& i, std::int64_t extent) {
   return with_index_type(i.dtype, [&]<class I>(I) {
     const I* end = static_cast<const I*>(i.data) + count(i);
@@ -230,7 +232,7 @@ bool has_negative(rml_kernel_call* call, const rml_array& i, std::int64_t extent
   });
 }
 
-// Adds parts to the result: updates, then indices, at the places where take would find them.
+// Adds parts to the result, at the places where take would find them. Operands: updates, indices.
 template <class T>
 std::int32_t add_at(rml_kernel_call* call, const rml_array* operands, const rml_attribute& axis) {
   const T* updates = static_cast<const T*>(operands[0].data);

@@ -1,9 +1,10 @@
-// Sampling at points: x [batch, channels, spatial…], of two or three spatial axes, at points of a grid
-// [batch, places…, axes]. The first number of a point is the place along the last axis; -1 and 1 are the
-// outer edges of the first and last elements, or with align_corners their centres.
+// Samples x [batch, channels, spatial…], with two or three spatial axes, at the points of a grid
+// [batch, places…, axes]. The first number of a point is the coordinate along the last axis. -1
+// and 1 are the outer edges of the first and last elements, or their centres with align_corners.
 //
-// Along each axis a point has a few taps, elements with weights; the sample is the sum over all
-// combinations. How the weights change with the point gives the adjoint of the grid.
+// Along each axis a point has a few taps, which are elements with weights. The sample is the sum
+// over all combinations of taps. The adjoint of the grid follows from the derivatives of the
+// weights.
 #include "runtime/kernels/grid_sample.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ struct Sampler {
   Padding padding{};
   bool align = false;
 
-  // Attributes: mode, padding, align_corners. The shape rule knows the names; their first letters differ.
+  // Attributes: mode, padding, align_corners. The shape rule has checked the names, which differ
+  // in their first letters.
   explicit Sampler(const rml_attribute* a)
       : mode(a[0].integers[0] == 'l'   ? Mode::linear
              : a[0].integers[0] == 'n' ? Mode::nearest
@@ -42,11 +44,11 @@ struct Sampler {
                                           : Padding::reflection),
         align(a[2].integers[0] != 0) {}
 
-  // Where reflection turns around: at the outermost centres, or at the edges.
+  // Where reflection reverses: at the outermost centres or at the edges.
   double first() const { return align ? 0 : -0.5; }
   double last(std::int64_t n) const { return static_cast<double>(n) - (align ? 1 : 0.5); }
 
-  // x mirrored into the extent; `sign` is how fast the result moves with x.
+  // x reflected into the extent; `sign` is the derivative of the result by x.
   double reflected(double x, std::int64_t n, double& sign) const {
     const double low = first(), range = last(n) - low;
     if (range <= 0) return sign = 0, low;
@@ -65,14 +67,14 @@ struct Sampler {
     return std::clamp<std::int64_t>(i, 0, n - 1);
   }
 
-  static constexpr double a = -0.75;  // of the cubic kernel
+  static constexpr double a = -0.75;  // parameter of the cubic kernel
   static double cubic_slope(double at) {
     const double d = std::fabs(at), sign = at < 0 ? -1 : 1;
     if (d < 1) return sign * (3 * (a + 2) * d - 2 * (a + 3)) * d;
     return d < 2 ? sign * ((3 * a * d - 10 * a) * d + 8 * a) : 0;
   }
 
-  // What the number `at` of a point takes along an axis of n elements. NaN takes nothing.
+  // The taps for coordinate `at` of a point on an axis of n elements. NaN has none.
   Taps taps(double at, std::int64_t n) const {
     const auto extent = static_cast<double>(n);
     double x = align ? (at + 1) / 2 * (extent - 1) : ((at + 1) * extent - 1) / 2;
@@ -87,7 +89,8 @@ struct Sampler {
       } else if (padding == Padding::reflection) {
         x = reflected(x, n, speed);
       } else {
-        x = std::clamp(x, -4.0, extent + 4);  // all taps are zeros there; an integer holds it
+        // all taps there are zeros; the coordinate now fits an integer
+        x = std::clamp(x, -4.0, extent + 4);
       }
     }
     const double below = std::floor(x), part = x - below;
@@ -111,7 +114,7 @@ struct Sampler {
   }
 };
 
-// One call: extents of x behind the channels, padded to three axes in front.
+// The extents of a call; those of x without batch and channels are padded to three axes in front.
 struct Call {
   Sampler sampler;
   std::int64_t axes, batch, channels, places;
@@ -127,11 +130,11 @@ struct Call {
   }
   std::int64_t elements() const { return extent[0] * extent[1] * extent[2]; }
 
-  // The taps of a point along each axis; axes that are not there have one.
+  // The taps of a point along each axis; missing axes have one tap.
   template <class T>
   void taps(const T* point, Taps (&t)[most_axes]) const {
     for (std::int64_t k = 0; k < most_axes; ++k) {
-      const std::int64_t number = most_axes - 1 - k;  // the first number is along the last axis
+      const std::int64_t number = most_axes - 1 - k;  // the first number belongs to the last axis
       t[k] = Taps{};
       t[k].count = 1;
       t[k].weight[0] = 1;

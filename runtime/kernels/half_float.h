@@ -1,7 +1,7 @@
 // Conversions between float and the 16-bit formats f16 (IEEE binary16) and bf16.
 //
-// Bit manipulation only, round to nearest even, NaNs stay NaNs: g++ 12 has no _Float16 in
-// C++ on every target, and the runtime must not need a processor with F16C.
+// They only manipulate bits, round to nearest even, and keep NaNs as NaNs. g++ 12 does not have
+// _Float16 in C++ on every target, and the runtime must not require a processor with F16C.
 #pragma once
 
 #include <bit>
@@ -38,8 +38,8 @@ inline std::uint16_t f16_from_float(float value) {
   if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
   if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and above
   if (magnitude < 0x38800000u) {
-    // Below the smallest normal, 2^-14: adding 0.5 leaves multiples of 2^-24 in the fraction,
-    // rounded by the addition itself.
+    // Below the smallest normal number, 2^-14: adding 0.5 leaves multiples of 2^-24 in the
+    // fraction, correctly rounded by the addition.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
   }
@@ -47,8 +47,8 @@ inline std::uint16_t f16_from_float(float value) {
   return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
 }
 
-// A double as a float whose last bit tells whether anything was lost, so that rounding it once more, to
-// fewer digits, is rounding the double.
+// Converts a double to a float whose last bit is set if the conversion is inexact (round to odd).
+// Rounding the result once more, to fewer digits, is then the same as rounding the double.
 inline float float_to_odd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = static_cast<double>(nearest);

@@ -1,7 +1,7 @@
 // Sorting, searching and running sums along an axis.
 //
-// Sorts order positions, by value and then by position: that is a total order, so std::sort,
-// which allocates nothing, is as good as a stable one.
+// Sorts order the positions, first by value and then by position. This is a total order, so
+// std::sort, which allocates nothing, gives the result of a stable sort.
 #include "runtime/kernels/ordering.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using namespace rml::kernels;
 
 namespace {
 
-// Fills `order` with the positions of the line x[0], x[stride], … in order; the first `wanted` of
-// them are sorted.
+// Fills `order` with the positions of the elements x[0], x[stride], … in sorted order; only the
+// first `wanted` of them are sorted.
 template <class T>
 void sorted_positions(const T* x, std::int64_t stride, std::int64_t extent, bool descending, std::int64_t wanted,
                       std::int32_t* order) {
@@ -31,8 +31,8 @@ void sorted_positions(const T* x, std::int64_t stride, std::int64_t extent, bool
   std::sort(order, order + wanted, earlier);
 }
 
-// write(result at the line's start, operand at the line's start, order) for each line of the operand;
-// result lines have `wanted` elements.
+// Calls write(start of the line in the result, start in the operand, order) for each line of the
+// operand; lines of the result have `wanted` elements.
 template <class Out, class T, class F>
 void each_line(rml_kernel_call* call, const rml_attribute& axis, bool descending, std::int64_t wanted, F&& write) {
   const Lines lines(call->operands[0], axis);
@@ -56,8 +56,8 @@ std::int32_t positions(rml_kernel_call* call, const rml_attribute& axis, bool de
   });
 }
 
-// y[k] = y[k - 1] combined with x[k], or with x[k - 1] if exclusive, along each line, from its end if
-// reversed.
+// y[k] is y[k - 1] combined with x[k], or with x[k - 1] if exclusive, along each line; from its
+// end if reversed.
 template <class T, class F>
 void accumulate(rml_kernel_call* call, T start, F&& combine) {
   const Lines lines(call->operands[0], call->attributes[0]);

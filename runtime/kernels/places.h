@@ -1,19 +1,20 @@
-// The three forms in which index tensors name places of a tensor.
+// The three forms in which index tensors address a tensor.
 //
-// Each walks the blocks of elements that indices stand for, in row-major order of the
-// indices, and calls f(place, position, count): where the block begins in the tensor, where
-// it begins in what is gathered or scattered, and how many elements it has.
+// Each function visits the blocks of elements that the indices address, in row-major order of the
+// indices, and calls f(place, position, count): the start of the block in the tensor, its start
+// in the gathered or scattered elements, and its number of elements.
 //
-//   take        along one axis, any number of indices: blocks behind the axis
+//   take        along one axis, any number of indices: blocks of the axes after it
 //   elements    one index per element, along one axis: blocks of one element
-//   nd          index tuples on the last axis of the indices: blocks behind their axes
+//   nd          index tuples on the last axis of the indices: blocks of the remaining axes
 #pragma once
 
 #include "runtime/kernels/elements.h"
 
 namespace rml::kernels {
 
-// The index counted from 0; false: out of range, noted for the message.
+// Converts an index to one counted from 0. Returns false if it is out of range, and records it
+// for the message.
 template <class I>
 bool normalize(I written, std::int64_t extent, rml_kernel_call* call, std::int64_t& index) {
   index = static_cast<std::int64_t>(written);
@@ -42,7 +43,7 @@ std::int32_t take_places(rml_kernel_call* call, const rml_array& x, const rml_ar
   });
 }
 
-// `shape`: that of the gathered or scattered elements; indices of extent 1 are repeated to it.
+// shape: that of the gathered or scattered elements. Indices of extent 1 are broadcast to it.
 template <class F>
 std::int32_t element_places(rml_kernel_call* call, const rml_array& x, const rml_array& i, const rml_array& shape,
                             const rml_attribute& axis, F&& f) {

@@ -1,8 +1,8 @@
-// Pooling over windows of each channel, its adjoints, and windows as columns.
+// Pooling over windows of each channel, its adjoints, and windows as columns of a matrix.
 //
-// The largest element of a window is the first one in row-major order, or the first NaN; padding
-// takes no part. Sums begin with 0 and run in row-major order; an average divides by the number
-// of elements that a window covers, padding among them if asked for.
+// The largest element of a window is the first largest one in row-major order, or the first NaN;
+// padding is ignored. Sums begin with 0 and add in row-major order. An average divides by the
+// number of elements that a window covers, on request including padding.
 #include <algorithm>
 
 #include "runtime/kernels/convolution.h"
@@ -105,7 +105,7 @@ std::int32_t spread_sums(const rml_kernel_call* call, Divisor by) {
   return RML_OK;
 }
 
-// Row of a column matrix: channel, then tap; column: output.
+// Calls f for each entry of a column matrix. Row: channel, then tap; column: output.
 template <class F>
 void each_entry(const Windows& w, std::int64_t batch, std::int64_t channels, F&& f) {
   const std::int64_t outputs = w.outputs(), taps = w.taps();
@@ -139,7 +139,7 @@ std::int32_t rml_kernel_max_pool(rml_kernel_call* call) {
   return RML_OK;
 }
 
-// The same; positions among all elements of x.
+// The same operands and attributes. The result holds positions among all elements of x.
 std::int32_t rml_kernel_max_pool_indices(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &result = *call->result;
   const Windows w = pooled(call, x, 0);
@@ -152,7 +152,7 @@ std::int32_t rml_kernel_max_pool_indices(rml_kernel_call* call) {
   return RML_OK;
 }
 
-// x, v: v where x has its maxima.
+// x, v: selects v at the positions of the maxima of x.
 std::int32_t rml_kernel_max_pool_select(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &v = call->operands[1], &result = *call->result;
   const Windows w = pooled(call, x, 0);
@@ -165,7 +165,7 @@ std::int32_t rml_kernel_max_pool_select(rml_kernel_call* call) {
   return RML_OK;
 }
 
-// x, g: g added up where x has its maxima.
+// x, g: adds g at the positions of the maxima of x.
 std::int32_t rml_kernel_max_pool_gradient(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &g = call->operands[1], &result = *call->result;
   const Windows w = pooled(call, x, 0);
@@ -185,7 +185,7 @@ std::int32_t rml_kernel_max_pool_gradient(rml_kernel_call* call) {
 std::int32_t rml_kernel_sum_pool(rml_kernel_call* call) { return sums(call, Divisor::one); }
 // g; shape, window, strides, padding, dilations, same, ceil_mode
 std::int32_t rml_kernel_sum_pool_gradient(rml_kernel_call* call) { return spread_sums(call, Divisor::one); }
-// The same with count_include_pad last.
+// The same, with count_include_pad as the last attribute.
 std::int32_t rml_kernel_average_pool(rml_kernel_call* call) { return sums(call, divisor_of(call, 6)); }
 std::int32_t rml_kernel_average_pool_gradient(rml_kernel_call* call) { return spread_sums(call, divisor_of(call, 7)); }
 

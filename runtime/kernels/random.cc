@@ -1,11 +1,12 @@
 // Philox4x32-10 and the random tensors drawn from it; see random.h.
 //
-// Streams: one block of Philox under the seed turns the key of an instance into the 64-bit
-// key of its draws. Their counter is (block, cycle): a uniform f32 takes one of the four
-// words of a block, a uniform f64 two, and two normals (of either dtype) one block, by Box
-// and Muller in f64. So element i is in block i/4 or i/2, whatever the tensor's shape. A truncated
-// normal takes the first of the normals in blocks i, i + 2^33, i + 2 2^33, … that is within bounds.
-// This file must be compiled without contraction of floating-point expressions.
+// Streams: one block of Philox with the seed converts the key of an instance to the 64-bit key of
+// its draws. Their counter is (block, cycle). A uniform f32 takes one of the four words of a
+// block, a uniform f64 two, and two normals (of either dtype) take one block, by the Box-Muller
+// method in f64. So element i is in block i/4 or i/2, whatever the shape of the tensor. A
+// truncated normal is the first of the normals in blocks i, i + 2^33, i + 2 2^33, … that is
+// within the bounds. This file must be compiled without contraction of floating-point
+// expressions.
 #include "runtime/kernels/random.h"
 
 #include <cmath>
@@ -19,7 +20,7 @@ struct Words {
   std::uint32_t word[4];
 };
 
-// The blocks of one draw.
+// The random blocks of one draw.
 class Source {
  public:
   Source(std::uint64_t seed, std::uint64_t key, std::int64_t cycle) : cycle_(static_cast<std::uint64_t>(cycle)) {
@@ -64,13 +65,13 @@ double logarithm(double x) {
   const double s = (m - 1) / (m + 1), square = s * s;
   double series = 0;
   for (int n = 23; n >= 3; n -= 2) series = square * (1.0 / n + series);
-  // 2^-33-granular high part of log 2, so that its product with an exponent is exact.
+  // The high part of log 2 is a multiple of 2^-33, so that its product with an exponent is exact.
   constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
   return exponent * ln2_high + (exponent * ln2_low + 2 * (s + s * series));
 }
 
-// cos and sin of 2πu, 0 ≤ u < 1: the nearest quarter turn is taken off, the rest, at most
-// an eighth of a turn, goes into the power series.
+// cos and sin of 2πu for 0 ≤ u < 1: the nearest quarter turn is subtracted, and power series are
+// used for the rest, which is at most an eighth of a turn.
 void turn(double u, double& cosine, double& sine) {
   const int quarter = static_cast<int>(u * 4 + 0.5);
   const double x = (u - quarter * 0.25) * 6.283185307179586, square = x * x;
@@ -146,7 +147,7 @@ void fill_normal(T* out, std::uint64_t count, double mean, double deviation, con
 
 template <class T>
 void fill_truncated_normal(T* out, std::uint64_t count, double mean, double deviation, const Source& source) {
-  constexpr std::uint64_t attempt = std::uint64_t{1} << 33;  // more than there are elements
+  constexpr std::uint64_t attempt = std::uint64_t{1} << 33;  // exceeds the number of elements
   for (std::uint64_t i = 0; i < count; ++i) {
     for (std::uint64_t block = i;; block += attempt) {
       const Normals normals(source.block(block));
@@ -158,16 +159,17 @@ void fill_truncated_normal(T* out, std::uint64_t count, double mean, double devi
   }
 }
 
-// A draw below p; of a uniform in [0, 1), so that 0 is never and 1 always.
+// True if a uniform draw from [0, 1) is below p, so p = 0 never and p = 1 always gives 1.
 template <class T>
 void fill_bernoulli(T* out, std::uint64_t count, double p, const Source& source) {
   fill_uniform(out, count, 0, 1, source);
   for (std::uint64_t i = 0; i < count; ++i) out[i] = static_cast<double>(out[i]) < p ? T(1) : T(0);
 }
 
-// `count` vectors of `length` elements, vector k beginning at k * vector_stride, elements
-// element_stride apart, count ≤ length. Gram and Schmidt, each vector cleared twice of the
-// earlier ones, which is orthogonal to rounding; sums in f64. False: linearly dependent.
+// Orthonormalises `count` vectors of `length` elements, with count ≤ length. Vector k begins at k
+// * vector_stride, and its elements are element_stride apart. Uses the Gram-Schmidt method; each
+// vector is orthogonalised twice, which makes it orthogonal up to rounding. Sums are in f64.
+// Returns false if the vectors are linearly dependent.
 template <class T>
 bool orthonormalise(T* matrix, std::uint64_t count, std::uint64_t length, std::uint64_t vector_stride,
                     std::uint64_t element_stride) {

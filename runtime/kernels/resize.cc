@@ -1,8 +1,9 @@
-// Resizing along one axis: every element of the result is a weighted sum of a few of the operand
-// (sampling.h). The adjoint adds each element to those it was made of, by the same weights.
+// Resizes along one axis: every element of the result is a weighted sum of a few elements of the
+// operand (sampling.h). The adjoint adds each element to those that contributed to it, with the
+// same weights.
 //
-// Weights are computed in double and rounded to the dtype, products added in order of the operand's
-// elements. Integers are only moved.
+// Weights are computed in double and rounded to the dtype. Products are added in the order of the
+// operand's elements. Integers are only copied.
 #include "runtime/kernels/resize.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace {
 
 using namespace rml::kernels;
 
-// The name that the text of an attribute is, which the shape rule has found.
+// The position of an attribute's text among the names; the shape rule has checked that it is one
+// of them.
 template <std::size_t N>
 std::uint8_t position(const std::string_view (&names)[N], const rml_attribute& text) {
   const auto is = [&](std::string_view name) {

@@ -1,11 +1,12 @@
-// Which elements of an axis make an element of the axis resized, and with which weights: the one
-// reading of the attributes of `resize`, for its kernels and its shape rule.
+// Determines which elements of an axis contribute to an element of the resized axis, and with
+// which weights. The kernels of `resize` and its shape rule share this interpretation of the
+// attributes.
 //
-// An element of the result lies at a real place among those of the operand; `coordinates` says
-// where. There `mode` takes the nearest element, or weighs those around by a triangle (linear) or
-// by Keys' cubic kernel. Elements beyond the ends are those at the ends, or with exclude_outside
-// have no weight. With antialias the kernel is as wide as what one element of a smaller result
-// stands for.
+// An element of the result has a real coordinate on the axis of the operand, which `coordinates`
+// defines. At this coordinate, `mode` selects the nearest element, or weighs the surrounding
+// elements by a triangle (linear) or by Keys' cubic kernel. Elements beyond the ends equal those
+// at the ends; with exclude_outside they have no weight. With antialias, the kernel of a reduced
+// result is widened to the distance between its elements.
 #pragma once
 
 #include <algorithm>
@@ -40,13 +41,14 @@ inline double keys(double at, double a) {
 struct Axis {
   Mode mode{};
   Coordinates where{};
-  std::int64_t from = 0, to = 0;  // extents of the operand and of the result
-  double scale = 0;               // result to operand; 0: as the extents are
-  double start = 0, end = 1;      // crop: the part of the operand, 0 its first element and 1 its last
+  std::int64_t from = 0, to = 0;  // extents of the operand and the result
+  double scale = 0;               // scale from operand to result; 0: the ratio of the extents
+  double start = 0, end = 1;      // crop: part of the operand; 0 is its first element, 1 its last one
   double cubic = -0.75;
   bool antialias = false, exclude_outside = false;
 
-  // What a scale must be near to, so that no element is made of many more than there are.
+  // True if the scale is close to the ratio of the extents, so that no element combines far more
+  // elements than there are.
   bool fits() const {
     const double made = scale * static_cast<double>(from), wanted = static_cast<double>(to);
     return scale == 0 || (made >= wanted / 2 && made < wanted + 1);
@@ -75,14 +77,15 @@ struct Axis {
     }
   }
 
-  // Calls f(element, weight) for what makes element o of the result; false: it lies beyond the ends, where
-  // a crop has a value of its own.
+  // Calls f(element, weight) for each element that contributes to element o of the result.
+  // Returns false if the coordinate is beyond the ends and a crop has a value of its own there.
   template <class F>
   bool taps(std::int64_t o, F&& f) const {
     double x = place(o);
     if (where == Coordinates::crop && !(x >= 0 && x <= static_cast<double>(from - 1))) return false;
     const auto extent = static_cast<double>(from);
-    x = std::clamp(x, -4 * extent - 8, 5 * extent + 8);  // farther off all is as at the end; an integer holds it
+    // farther out, everything equals the end; the coordinate now fits an integer
+    x = std::clamp(x, -4 * extent - 8, 5 * extent + 8);
     if (mode < Mode::linear) {
       f(inside(nearest(x)), 1.0);
       return true;
@@ -112,7 +115,7 @@ struct Axis {
   std::int64_t nearest(double x) const {
     const double below = std::floor(x);
     switch (mode) {
-      case Mode::nearest:  // of two the one before
+      case Mode::nearest:  // the lower one of two equally near elements
         return static_cast<std::int64_t>(x - below > 0.5 ? below + 1 : below);
       case Mode::nearest_round_up:
         return static_cast<std::int64_t>(x - below < 0.5 ? below : below + 1);

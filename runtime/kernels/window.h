@@ -1,12 +1,13 @@
-// Windows that slide over the spatial axes of a tensor: where each one begins, what it covers.
+// Windows that slide over the spatial axes of a tensor: where each one begins, and which elements
+// it covers.
 //
-// A tensor is of shape [batch, channels, spatial…], with one to three spatial axes; along each,
-// output o sees the elements o stride - begin + k dilation for k in [0, size), those outside the
-// extent being padding. The numbers come from attributes: one integer for all axes or one per
-// axis, padding also two per axis (all beginnings, then all ends). `same` asks for padding that
-// makes out = ceil(in / stride), an odd element of it going to the end (1) or the beginning (2).
-// In `ceil_mode` windows may run over the end, as long as they begin before it. Absent axes are
-// leading ones of extent 1, so that there are always three.
+// A tensor has the shape [batch, channels, spatial…] with one to three spatial axes. Along each
+// of these, output o reads the elements o stride - begin + k dilation for k in [0, size); those
+// outside the extent are padding. The numbers come from attributes: one integer for all axes or
+// one per axis, for padding also two per axis (all beginnings, then all ends). `same` requests
+// padding such that out = ceil(in / stride), with an odd element at the end (1) or at the
+// beginning (2). In `ceil_mode` windows may extend beyond the end if they begin before it.
+// Missing axes become leading axes of extent 1, so there are always three.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +17,26 @@
 namespace rml::window {
 
 inline constexpr int max_axes = 3;
-inline constexpr std::int64_t max_number = INT32_MAX;  // of strides, sizes, …
+inline constexpr std::int64_t max_number = INT32_MAX;  // limit for strides, sizes and so on
 
 struct Axis {
   std::int64_t in = 1, out = 1, size = 1, stride = 1, dilation = 1, begin = 0, end = 0;
   std::int64_t reach() const { return (size - 1) * dilation + 1; }
-  // Which element tap k of window o is; outside [0, in): padding.
+  // The element at tap k of window o; padding if it is outside [0, in).
   std::int64_t at(std::int64_t o, std::int64_t k) const { return o * stride - begin + k * dilation; }
-  // The output that sees element i by tap k, or -1 if none does, had the outputs no end.
+  // The output that reads element i at tap k, or -1 if there is none, assuming an unlimited
+  // number of outputs.
   std::int64_t output(std::int64_t i, std::int64_t k) const {
     const std::int64_t q = i + begin - k * dilation;
     return q < 0 || q % stride != 0 ? -1 : q / stride;
   }
-  // How many taps of window o are elements.
+  // Number of taps of window o that are elements.
   std::int64_t covered(std::int64_t o) const {
     std::int64_t n = 0;
     for (std::int64_t k = 0; k < size; ++k) n += at(o, k) >= 0 && at(o, k) < in;
     return n;
   }
-  // The same, padding included, but not what lies beyond it.
+  // The same including padding, but without taps beyond the padding.
   std::int64_t covered_padded(std::int64_t o) const {
     std::int64_t n = 0;
     for (std::int64_t k = 0; k < size; ++k) n += at(o, k) < in + end;
@@ -56,18 +58,18 @@ enum class Problem : std::uint8_t {
   padding,
   dilations,
   same,              // neither 0, 1 nor 2
-  same_and_padding,  // both
+  same_and_padding,  // both are given
   too_large,         // the window does not fit
 };
 
-// An attribute; count -1: left out.
+// The integers of an attribute; count -1: omitted.
 struct Integers {
   const std::int64_t* data = nullptr;
   std::int64_t count = -1;
   Integers() = default;
   Integers(const std::int64_t* d, std::int64_t n) : data(d), count(n) {}
   explicit Integers(const rml_attribute& a) : data(a.integers), count(a.count) {}
-  // One for all, or one per axis, within [low, max_number].
+  // Reads one number for all axes or one per axis, within [low, max_number].
   bool read(int axes, std::int64_t low, std::int64_t otherwise, std::int64_t* to) const {
     if (count != -1 && count != 1 && count != axes) return false;
     for (int k = 0; k < axes; ++k) {
@@ -81,10 +83,10 @@ struct Integers {
 struct Request {
   Integers sizes, strides, padding, dilations;
   std::int64_t same = 0;
-  bool ceil_mode = false, strides_as_sizes = false;  // what left-out strides are, otherwise 1
+  bool ceil_mode = false, strides_as_sizes = false;  // default of strides: the sizes, otherwise 1
 };
 
-// The number of windows along an axis of which all but `out` is known; 0: none fits.
+// The number of windows along an axis with everything but `out` set; 0 if none fits.
 inline std::int64_t count(const Axis& a, bool ceil_mode) {
   const std::int64_t room = a.in + a.begin + a.end - a.reach();
   if (room < 0) return 0;
@@ -101,7 +103,7 @@ inline void pad_to_same(Axis& a, std::int64_t same) {
   a.end = total - a.begin;
 }
 
-// Windows over an operand with these spatial extents.
+// Computes the windows over an operand with these spatial extents.
 inline Problem read(const Request& r, const std::int64_t* extents, int axes, Windows& w) {
   std::int64_t size[max_axes], stride[max_axes], dilation[max_axes], pad[2 * max_axes] = {};
   if (!r.sizes.read(axes, 1, 1, size)) return Problem::sizes;
@@ -131,8 +133,9 @@ inline Problem read(const Request& r, const std::int64_t* extents, int axes, Win
   return Problem::none;
 }
 
-// Windows whose outputs have these extents, over what a transposed convolution makes of them:
-// (extent - 1) stride + reach - padding + output_padding, or extent stride if `same`.
+// Computes the windows of a transposed convolution. Its operand, with these extents, is the
+// output of the windows, and its result is what they slide over, with the extent (extent - 1)
+// stride + reach - padding + output_padding, or extent stride if `same`.
 inline Problem read_transposed(const Request& r, Integers output_padding, const std::int64_t* extents, int axes,
                                Windows& w) {
   Request large = r;

@@ -1,4 +1,5 @@
-// What the kernels over windows share: reading their calls, and arithmetic of every dtype.
+// Helpers for kernels over windows: reading the attributes of their calls, and arithmetic on all
+// dtypes.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +10,7 @@
 
 namespace rml::window {
 
-// Of the attributes from `first` on: strides, padding, dilations, same.
+// Reads the attributes from `first` on: strides, padding, dilations, same.
 inline Request request(const rml_kernel_call* call, std::uint32_t first) {
   const rml_attribute* a = call->attributes + first;
   Request r;
@@ -26,7 +27,7 @@ inline Windows windows_over(const rml_array& x, const Request& r) {
   return w;
 }
 
-// Integers wrap.
+// Addition and multiplication; integers wrap.
 template <class T>
 T plus(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -46,7 +47,7 @@ T times(T a, T b) {
   }
 }
 
-// Calls f(p0, p1, p2, index), index counting, for all places of three axes.
+// Calls f(p0, p1, p2, index) for all positions on three axes; index counts them.
 template <class F>
 void each(std::int64_t n0, std::int64_t n1, std::int64_t n2, F&& f) {
   std::int64_t index = 0;

@@ -1,8 +1,8 @@
-// BLAS by its Fortran names, as LAPACK calls it, over the level that the processor has; the rest of BLAS is the
-// reference implementation's.
+// BLAS by its Fortran names, as LAPACK calls it, using the level of the processor; the other
+// routines are those of the reference implementation.
 //
-// Strided vectors, and results that are scaled before, are brought to what the levels take: alpha times a product,
-// added. A result that beta scales by 0 is not read, as BLAS promises.
+// The levels add alpha times a product to contiguous vectors. Strided vectors are copied, and
+// results are scaled beforehand. A result that beta scales by 0 is not read, as BLAS requires.
 #include <cstddef>
 
 #include "runtime/lapack/blas_level.h"
@@ -13,7 +13,7 @@ namespace {
 using namespace rml::lapack;
 using Size = std::int64_t;
 
-// f.template operator()<Blas of the level>().
+// Calls f.template operator()<Blas of the level>().
 template <class T, class F>
 auto at_level(F&& f) {
 #if defined(__x86_64__)
@@ -41,13 +41,14 @@ void scale_triangle(bool upper, Size n, T beta, T* c, Size ldc) {
     upper ? scale(j + 1, 1, beta, c + j * ldc, ldc) : scale(n - j, 1, beta, c + j * ldc + j, ldc);
 }
 
-// A strided vector's first element; strides below 0 begin at the other end.
+// The address of a strided vector's first element; with a negative stride the vector begins at
+// the other end.
 template <class T>
 T* begin(T* x, Size n, Size stride) {
   return stride < 0 ? x - (n - 1) * stride : x;
 }
 
-constexpr Size piece = 256;  // of a strided vector, copied to lie close
+constexpr Size piece = 256;  // elements of a strided vector that are copied together
 
 template <class T>
 struct Close {
@@ -167,7 +168,7 @@ void axpy(Size n, T alpha, const T* x, Size incx, T* y, Size incy) {
   for (Size i = 0; i < n; ++i) y[i * incy] += alpha * x[i * incx];
 }
 
-// Rows are exchanged column by column, each of which is near.
+// Exchanges rows column by column, because the elements of a column are adjacent.
 template <class T>
 void laswp(Size n, T* a, Size lda, Size first, Size last, const Int* pivots, Size step) {
   const Size count = last - first + 1, magnitude = step < 0 ? -step : step;

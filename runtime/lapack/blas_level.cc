@@ -1,13 +1,16 @@
-// The parts of BLAS that LAPACK's blocked routines spend their time in, for one level of processors.
+// The BLAS routines in which LAPACK's blocked routines spend their time, for one level of
+// processors.
 //
-// A product C += alpha op(A) op(B) goes panel by panel of A, whose rows lie in the registers' order in a
-// small buffer; a tile of C stays in registers. Every element of C is a sum in the order of k, cut at the
-// same places at every level, so that all processors with fused multiplication give the same bits.
-// Triangular systems and products are halved until a block is small; what lies beside the halves is a
-// product. Sums of two vectors have as many partial sums at every level.
+// A product C += alpha op(A) op(B) is computed panel by panel of A. The rows of a panel are
+// packed into a small buffer in the order of the registers, and a tile of C stays in registers.
+// Every element of C is a sum in the order of k, divided at the same places at every level, so
+// all processors with fused multiplication give the same bits. Triangular systems and products
+// are halved until a block is small; the rest is a product. Dot products have the same number of
+// partial sums at every level.
 //
 // This file is compiled once for each level, RML_BLAS_LEVEL, with the instructions of that level.
-// Column-major, as LAPACK has it. Nothing allocates; the panel takes 24 KiB of the stack.
+// Matrices are column-major, as in LAPACK. Nothing is allocated; a panel takes 24 KiB of the
+// stack.
 #include "runtime/lapack/blas_level.h"
 
 #if RML_BLAS_WIDE
@@ -19,7 +22,8 @@ namespace {
 
 using Size = std::int64_t;
 
-// 64 bytes whatever the registers' width: two or four of them where they are narrower.
+// Vectors of 64 bytes, whatever the width of the registers: two or four narrower registers form
+// one.
 template <class T>
 struct Lanes;
 template <>
@@ -40,7 +44,7 @@ constexpr Size tile_vectors = 3, tile_columns = 8;
 #else
 constexpr Size tile_vectors = 1, tile_columns = 6;
 #endif
-constexpr Size depth = 128;  // of a panel
+constexpr Size depth = 128;  // of a panel, in values of k
 
 constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
 
@@ -54,7 +58,7 @@ template <class T>
 void store(T* to, Vector<T> v) {
   __builtin_memcpy(to, &v, sizeof v);
 }
-// The first n lanes, 0 < n; the others are 0 and are not stored.
+// Loads the first n lanes, 0 < n; the others are 0 and are not stored.
 template <class T>
 Vector<T> load_part(const T* from, Size n) {
 #if RML_BLAS_WIDE
@@ -81,7 +85,7 @@ void store_part(T* to, Vector<T> v, Size n) {
   for (Size i = 0; i < n; ++i) to[i] = lanes[i];
 #endif
 }
-// Halves are added until one lane is left.
+// Adds halves until one lane is left.
 inline double sum(Vector<double> v) {
   v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
   v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
@@ -96,7 +100,7 @@ inline float sum(Vector<float> v) {
   return v[0];
 }
 
-// An operand: element (i, j) at data[i * down + j * across].
+// A matrix operand: element (i, j) is data[i * down + j * across].
 template <class T>
 struct View {
   const T* data;
@@ -105,7 +109,8 @@ struct View {
   View from(Size i, Size j) const { return {data + i * down + j * across, down, across}; }
 };
 
-// rows × columns of C, += alpha times what lies packed, times B. rows <= vectors * width.
+// Adds alpha times the packed panel times B to a tile of C with `rows` rows. rows <= vectors *
+// width.
 template <class T, Size vectors, Size columns>
 void tile(Size k, T alpha, const T* packed, View<T> b, T* c, Size ldc, Size rows) {
   Vector<T> sums[columns][vectors] = {};
@@ -193,7 +198,7 @@ T dot(Size n, const T* x, const T* y) {
   return sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
-// y += factors of four columns.
+// y += four columns times their factors.
 template <class T>
 void add_columns(Size m, const T* a, Size lda, const T (&f)[4], T* y) {
   Size i = 0;
@@ -223,7 +228,7 @@ void dot_columns(Size m, const T* a, Size lda, const T* x, T (&to)[4]) {
   for (Size j = 0; j < 4; ++j) to[j] = sum(sums[j]);
 }
 
-// y += alpha A x, and y += alpha Aᵀ x; vectors lie close.
+// y += alpha A x, and y += alpha Aᵀ x; vectors are contiguous.
 template <class T>
 void by_columns(Size m, Size n, T alpha, const T* a, Size lda, const T* x, Size incx, T* y) {
   Size j = 0;
@@ -246,7 +251,8 @@ void by_rows(Size m, Size n, T alpha, const T* a, Size lda, const T* x, T* y, Si
   for (; j < n; ++j) y[j * incy] += alpha * dot(m, a + j * lda, x);
 }
 
-// y += factors of four columns, and the products of these with x, in one walk.
+// y += four columns times their factors, and the dot products of these columns with x, in a
+// single pass.
 template <class T>
 void add_and_dot(Size m, const T* a, Size lda, const T (&f)[4], const T* x, T* y, T (&to)[4]) {
   Vector<T> sums[4] = {};
@@ -274,7 +280,8 @@ void add_and_dot(Size m, const T* a, Size lda, const T (&f)[4], const T* x, T* y
   for (Size j = 0; j < 4; ++j) to[j] = sum(sums[j]);
 }
 
-// y += alpha A x of a symmetric matrix, by its lower or upper triangle: each column is read once.
+// y += alpha A x for a symmetric matrix, given by its lower or upper triangle; each column is
+// read once.
 template <class T>
 void symmetric(bool upper, Size n, T alpha, const T* a, Size lda, const T* x, T* y) {
   const auto diagonal = [&](Size j, Size w) {
@@ -312,7 +319,7 @@ struct Target {
   View<T> view() const { return {data, down, across}; }
 };
 
-// C += alpha A B, by the transposes where C lies by rows.
+// C += alpha A B; computed by transposes if C is row-major.
 template <class T>
 void add_product(Size m, Size n, Size k, T alpha, View<T> a, View<T> b, Target<T> c) {
   if (m == 0 || n == 0 || k == 0) return;
@@ -320,7 +327,7 @@ void add_product(Size m, Size n, Size k, T alpha, View<T> a, View<T> b, Target<T
   multiply(n, m, k, alpha, View<T>{b.data, b.across, b.down}, View<T>{a.data, a.across, a.down}, c.data, c.down);
 }
 
-constexpr Size smallest = 8;  // a triangle that is not halved
+constexpr Size smallest = 8;  // largest triangle that is not halved
 
 template <class T>
 struct Triangle {
@@ -329,14 +336,15 @@ struct Triangle {
   Triangle from(Size i) const { return {t.from(i, i), lower, unit}; }
 };
 
-// `lanes` columns of B, at most width<T>, each a lane: solved, or multiplied.
+// Solves or multiplies up to width<T> columns of B, each in a lane.
 template <bool solves, class T>
 void small_columns(Size n, Triangle<T> a, Target<T> b, Size lanes) {
   T rows[smallest][width<T>];
   for (Size i = 0; i < n; ++i)
     for (Size j = 0; j < width<T>; ++j) rows[i][j] = j < lanes ? b.data[i * b.down + j * b.across] : T(0);
   for (Size step = 0; step < n; ++step) {
-    const Size i = a.lower == solves ? step : n - 1 - step;  // what a row needs is there, or still there
+    // in this order, the rows that row i depends on are solved already, or not yet overwritten
+    const Size i = a.lower == solves ? step : n - 1 - step;
     Vector<T> row = load(rows[i]);
     if (!solves && !a.unit) row *= a.t.at(i, i);
     const Size first = a.lower ? 0 : i + 1, last = a.lower ? i : n;
@@ -353,7 +361,7 @@ void small_columns(Size n, Triangle<T> a, Target<T> b, Size lanes) {
     for (Size j = 0; j < lanes; ++j) b.data[i * b.down + j * b.across] = rows[i][j];
 }
 
-// B of n rows becomes A⁻¹ B, or A B.
+// Replaces B, with n rows, by A⁻¹ B or A B.
 template <bool solves, class T>
 void by_triangle(Size n, Size columns, Triangle<T> a, Target<T> b) {
   if (n <= smallest) {
@@ -385,7 +393,8 @@ void by_triangle(Size n, Size columns, Triangle<T> a, Target<T> b) {
 
 // ---- rank updates ----
 
-// The lower or upper triangle of C += alpha A B: strips of columns, each with a square on the diagonal.
+// Adds alpha A B to the lower or upper triangle of C, in strips of columns, each with a square on
+// the diagonal.
 template <class T>
 void update_triangle(bool upper, Size n, Size k, T alpha, View<T> a, View<T> b, T* c, Size ldc) {
   constexpr Size strip = 24;
@@ -411,7 +420,7 @@ View<T> view(bool transposed, const T* a, Size lda) {
 
 template <bool solves, class T>
 void triangle(const TriangleCall& call, const T* a, Size lda, T* b, Size ldb) {
-  // From the right it is B's transpose that the transpose acts on.
+  // From the right, the transpose of the triangle acts on the transpose of B.
   const bool turned = call.transposed == call.left;
   const Triangle<T> t{view(turned, a, lda), call.upper == turned, call.unit};
   const Target<T> to = call.left ? Target<T>{b, 1, ldb} : Target<T>{b, ldb, 1};

@@ -1,5 +1,5 @@
-// The parts of BLAS that are ours, at each level of processors (see blas_level.cc). Results are added to what is
-// there; vectors without a stride lie close.
+// The BLAS routines that are implemented here, for each level of processors (see blas_level.cc).
+// Results are added to the output. Vectors without a stride are contiguous.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace rml::lapack {
 
 struct TriangleCall {
   bool left, upper, transposed, unit;
-  std::int64_t m, n;  // of B
+  std::int64_t m, n;  // rows and columns of B
 };
 
 #define RML_DECLARE_BLAS(LEVEL)                                                                                     \
@@ -33,7 +33,7 @@ struct TriangleCall {
   };                                                                                                                \
   }
 
-RML_DECLARE_BLAS(any)    // what the compiler takes every processor to have
+RML_DECLARE_BLAS(any)    // the instructions that the compiler assumes by default
 RML_DECLARE_BLAS(fused)  // x86-64-v3: 256 bits, fused multiplication
 RML_DECLARE_BLAS(wide)   // x86-64-v4: 512 bits
 #undef RML_DECLARE_BLAS

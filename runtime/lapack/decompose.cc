@@ -1,4 +1,4 @@
-// Decompositions: what yields several matrices lays them one after the other in one row.
+// Decompositions. The resulting matrices are stored one after the other in one row.
 #include "runtime/kernels/lapack.h"
 #include "runtime/lapack/matrices.h"
 
@@ -27,7 +27,7 @@ struct SvdPieces {
         work(pieces.take<T>(size(m, n))),
         integers(pieces.take<Int>(8 * std::min(m, n))),
         work_size(size(m, n)) {}
-  // What divide and conquer asks for, and columns for the blocked routines.
+  // Workspace for divide and conquer, and columns for the blocked routines.
   static std::int64_t size(std::int64_t m, std::int64_t n) {
     const std::int64_t k = std::min(m, n);
     return 4 * k * k + 7 * k + block * (m + n) + 64;
@@ -61,8 +61,8 @@ bool qr(const QrPieces<T>& own, const T* matrix, std::int64_t m, std::int64_t n,
   return true;
 }
 
-// Of the transpose, Aᵀ = V S Uᵀ: by columns V is Vᵀ by rows, and Uᵀ is U. By divide and conquer; by the slower
-// iteration where that does not converge.
+// LAPACK sees the transpose Aᵀ = V S Uᵀ: V by columns is Vᵀ by rows, and Uᵀ is U. Uses divide and
+// conquer, and the slower iteration if that does not converge.
 template <class T>
 bool svd(const SvdPieces<T>& own, const T* matrix, std::int64_t m, std::int64_t n, T* out) {
   const std::int64_t k = std::min(m, n);

@@ -22,14 +22,14 @@ struct CofactorPieces {
         work_size((3 + 2 * block) * n + 64) {}
 };
 
-// Whether exchanging rows as the pivots tell changes the sign.
+// True if the row exchanges of the pivots change the sign of the determinant.
 bool odd(const Int* pivots, std::int64_t n) {
   bool result = false;
   for (std::int64_t i = 0; i < n; ++i) result ^= pivots[i] != i + 1;
   return result;
 }
 
-// Of an orthogonal matrix, which is overwritten: 1 or -1.
+// The determinant of an orthogonal matrix, 1 or -1; the matrix is overwritten.
 template <class T>
 T orthogonal_sign(T* q, std::int64_t n, Int* pivots) {
   getrf(Int(n), q, pivots);
@@ -38,8 +38,8 @@ T orthogonal_sign(T* q, std::int64_t n, Int* pivots) {
   return negative ? T(-1) : T(1);
 }
 
-// With a = U S Vᵀ the matrix of cofactors is det U det V U C Vᵀ, where C holds, for each singular
-// value, the product of the others; it exists where the inverse does not.
+// For a = U S Vᵀ, the matrix of cofactors is det U det V U C Vᵀ, where C contains, for each
+// singular value, the product of the others. It exists even if the inverse does not.
 template <class T>
 bool cofactor(const CofactorPieces<T>& own, const T* matrix, std::int64_t n, T* out) {
   std::copy_n(matrix, n * n, own.a);
@@ -62,7 +62,7 @@ bool cofactor(const CofactorPieces<T>& own, const T* matrix, std::int64_t n, T* 
   return true;
 }
 
-// body(LU, n, negative, result) for each matrix; a result has `size` elements.
+// Calls body(LU, n, negative, result) for each matrix; a result has `size` elements.
 template <class T, class Body>
 std::int32_t each_factored(const rml_kernel_call* call, std::int64_t size, Body body) {
   const Matrices a(call->operands[0]);

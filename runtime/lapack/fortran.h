@@ -1,7 +1,8 @@
 // LAPACK's routines by their Fortran names, overloaded for float and double.
 //
-// Matrices are column-major here, so a row-major one is seen as its transpose. Options are one
-// character; a compiler for Fortran passes their lengths last. Every function returns INFO.
+// Matrices are column-major here, so a row-major one appears as its transpose. Options are single
+// characters, whose lengths are the last arguments by the convention of Fortran compilers. Every
+// function returns INFO.
 #pragma once
 
 #include <cstddef>
@@ -92,7 +93,7 @@ Int geqrf(Int m, Int n, T* a, T* tau, T* work, Int work_size) {
   return info;
 }
 
-// The first n columns of the product of k reflectors.
+// Computes the first n columns of the product of k reflectors.
 template <class T>
 Int orgqr(Int m, Int n, Int k, T* a, const T* tau, T* work, Int work_size) {
   Int info = 0;
@@ -115,7 +116,7 @@ Int gesvd(Int m, Int n, T* a, T* s, T* u, T* vt, T* work, Int work_size) {
   return info;
 }
 
-// The same by divide and conquer; integers has 8 min(m, n) elements.
+// The same by divide and conquer; `integers` has 8 min(m, n) elements.
 template <class T>
 Int gesdd(Int m, Int n, T* a, T* s, T* u, T* vt, T* work, Int work_size, Int* integers) {
   Int info = 0;
@@ -127,7 +128,7 @@ Int gesdd(Int m, Int n, T* a, T* s, T* u, T* vt, T* work, Int work_size, Int* in
   return info;
 }
 
-// By divide and conquer; integers has 5 n + 3 elements.
+// Eigenvalues by divide and conquer; `integers` has 5 n + 3 elements.
 template <class T>
 Int syevd(char uplo, Int n, T* a, T* w, T* work, Int work_size, Int* integers) {
   Int info = 0;

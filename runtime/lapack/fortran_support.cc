@@ -1,8 +1,9 @@
-// What LAPACK asks of the Fortran runtime, so that programs need none.
+// Replaces the functions of the Fortran runtime that LAPACK calls, so that programs need no
+// Fortran runtime.
 //
-// Its routines join option characters and tell the length of a name without its blanks; and they
-// report arguments out of range, which the kernels never pass. Weak, for programs that have a
-// Fortran runtime of their own.
+// LAPACK's routines concatenate option characters, compute the length of a name without blanks,
+// and report arguments out of range, which the kernels never pass. The functions are weak, for
+// programs that have a Fortran runtime of their own.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// What the LAPACK kernels share: the matrices of an array, memory carved out of the scratch, and
-// the dispatch over float and double.
+// Helpers shared by the LAPACK kernels: the matrices of an array, the division of the scratch
+// memory, and the dispatch over float and double.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace rml::lapack {
 
-constexpr std::int64_t block = 64;  // the most columns that LAPACK's blocked routines take at once
+// maximum number of columns per step of LAPACK's blocked routines
+constexpr std::int64_t block = 64;
 
 // A stack of row-major matrices; a vector is one column.
 struct Matrices {
@@ -29,7 +30,7 @@ struct Matrices {
   std::int64_t elements() const { return rows * columns; }
 };
 
-// Which matrix of `of` stands at place `at` of a batch that it broadcasts to.
+// The index of the matrix of `of` at position `at` of a batch to which it is broadcast.
 inline std::int64_t broadcast_place(const Matrices& of, const std::int64_t* batch, std::uint32_t rank,
                                     std::int64_t at) {
   std::int64_t place = 0, stride = 1;
@@ -43,7 +44,7 @@ inline std::int64_t broadcast_place(const Matrices& of, const std::int64_t* batc
   return place;
 }
 
-// Consecutive pieces of the scratch; the same walk without memory tells how much is needed.
+// Hands out consecutive pieces of the scratch. Without memory, it computes the required size.
 class Pieces {
  public:
   explicit Pieces(void* memory = nullptr) : memory_(static_cast<char*>(memory)) {}
@@ -85,14 +86,15 @@ void symmetrise(const T* a, std::int64_t n, T* to) {
   }
 }
 
-// The inverse of the n × n matrix `a` into `to`; `lu` has n² elements. False: singular.
+// Writes the inverse of the n × n matrix `a` to `to`; `lu` has n² elements. Returns false if the
+// matrix is singular.
 template <class T>
 bool invert(const T* a, std::int64_t n, T* lu, Int* pivots, T* to) {
   std::copy_n(a, n * n, lu);
   if (getrf(Int(n), lu, pivots) != 0) return false;
   std::fill_n(to, n * n, T(0));
   for (std::int64_t i = 0; i < n; ++i) to[i * n + i] = 1;
-  // Of the transpose, whose inverse, seen by columns, is the inverse seen by rows.
+  // LAPACK sees the transpose. Its inverse by columns is the wanted inverse by rows.
   return getrs('N', Int(n), Int(n), lu, pivots, to) == 0;
 }
 

@@ -1,7 +1,7 @@
 // Systems of linear equations, inverses, and powers.
 //
-// A row-major matrix is, to LAPACK, its transpose, so systems are solved with the transpose of
-// what was factored.
+// A row-major matrix appears to LAPACK as its transpose, so systems are solved with the transpose
+// of the factored matrix.
 #include "runtime/kernels/lapack.h"
 #include "runtime/lapack/matrices.h"
 
@@ -38,8 +38,9 @@ std::int64_t bytes_of(std::int64_t size, Extents... extents) {
   return pieces.bytes();
 }
 
-// Walks the batch: prepare(pieces, matrix, n) whenever the matrix of a changes, then solve(…), in place, of the
-// right-hand side by columns. Either yields false where the matrix is singular.
+// For each system of the batch, calls prepare(pieces, matrix, n) when the matrix of a changes,
+// and then solve(…), in place, on the right-hand side by columns. Both return false if the matrix
+// is singular.
 template <class T, class Prepare, class Solve>
 std::int32_t solve_each(const rml_kernel_call* call, Prepare prepare, Solve solve) {
   const rml_array& result = *call->result;
@@ -75,8 +76,8 @@ std::int32_t solve_each(const rml_kernel_call* call, Prepare prepare, Solve solv
   return RML_OK;
 }
 
-// Calls body(matrix, result) for each n × n matrix of the operand and each piece of the result; a matrix that is
-// not finite has a result that is NaN.
+// Calls body(matrix, result) for each n × n matrix of the operand and each piece of the result.
+// If a matrix is not finite, its result is NaN.
 template <class T, class Body>
 std::int32_t each_square(const rml_kernel_call* call, std::int64_t size, Body body) {
   const Matrices a(call->operands[0]);
@@ -101,7 +102,7 @@ void multiply(const T* a, const T* b, std::int64_t n, T* to) {
   }
 }
 
-// By squaring. `base` holds the matrix and is overwritten.
+// Computes a power by repeated squaring. `base` holds the matrix and is overwritten.
 template <class T>
 void power(const FactorPieces<T>& own, std::int64_t n, std::uint64_t exponent, T* out) {
   std::fill_n(out, n * n, T(0));

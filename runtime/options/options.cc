@@ -1,4 +1,4 @@
-// See options.h. CLI11 splits and converts; the wording of mistakes in names is ours.
+// CLI11 splits and converts arguments; the messages about wrong names are written here.
 #include "runtime/options/options.h"
 
 #include <CLI/CLI.hpp>
@@ -21,7 +21,7 @@
 namespace rml::rt {
 namespace {
 
-// Threads of one process: more than a machine of today has processors.
+// Ranks as threads of one process: more than today's machines have processors.
 constexpr std::uint32_t most_ranks = 256;
 
 std::string list_ports(const char* title, const rml_port* ports, std::uint32_t count) {
@@ -61,7 +61,7 @@ std::string examples(const rml_program& program, const std::string& command) {
   }
   text += "  " + command + " < rows.csv > results.csv\n";
   text += "  " + command + " --input rows.csv --output results.npz --stats\n";
-  // A .npy holds only streams that are present at every cycle.
+  // A .npy file can only hold streams that are present at every cycle.
   text += "  " + command + " --input " + program.inputs[0].name +
           (program.inputs[0].always ? "=values.npy" : "=values.csv");
   text += program.n_inputs > 1 ? " --input others.csv.gz\n" : "\n";
@@ -116,7 +116,7 @@ std::string complaint_of_delimiter(const std::string& text) {
   return "'" + text + "' is no delimiter: a character such as ; or |, or tab";
 }
 
-// CLI11 takes an integer that is too large for the largest one.
+// CLI11 replaces an integer that is too large by the largest one, so the text is checked.
 std::string at_most(const std::string& text, std::uint64_t most) {
   char* end = nullptr;
   errno = 0;
@@ -127,7 +127,7 @@ std::string at_most(const std::string& text, std::uint64_t most) {
 
 }  // namespace
 
-// CLI11 names the largest double.
+// CLI11's own message contains the largest double.
 std::string complaint_of_count(const std::string& text) {
   if (!CLI::NonNegativeNumber(text).empty()) return "'" + text + "': must be 0 or more";
   return at_most(text, std::numeric_limits<std::int64_t>::max());
@@ -142,7 +142,7 @@ namespace {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Other programs do not take the time.
+// Programs without ranks do not get these options, to save start-up time.
 void add_rank_options(CLI::App& app, const rml_program& program, Options& options) {
   const bool for_mpi = &rml_mpi_library != nullptr;
   if (program.per_step > 0 && !for_mpi)
@@ -155,7 +155,8 @@ void add_rank_options(CLI::App& app, const rml_program& program, Options& option
         ->type_name("S");
 }
 
-// CLI11's own message lists all unexpected arguments; ours names the first and a guess.
+// CLI11's own message lists all unexpected arguments; this one names the first and the most
+// similar option.
 Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
   const std::string see = "\nsee --help";
   if (!dynamic_cast<const CLI::ExtrasError*>(&error)) return Failure(error.what() + see, exit_usage);

@@ -1,9 +1,10 @@
-// The whole runtime as a program that only lacks a program: linked once, when rmlc is built. To make
-// an executable rmlc appends a program's code to it and writes to rml_attached where that is
-// (driver/programs/attach_program.cc), which takes a millisecond where a linker takes fifty.
+// The runtime as an executable without a program. It is linked once, when rmlc is built. To make
+// an executable, rmlc appends the code of a program to it and stores the location of that code in
+// rml_attached (driver/programs/attach_program.cc). This takes a millisecond, whereas linking
+// takes fifty.
 //
-// The program lies wherever the system put it. Before it is called its addresses are moved by that, and its pages
-// and those of the table of functions that it calls are sealed: they are not written again.
+// The system may load the executable at any address. Before the program is called, its addresses
+// are relocated, and its pages with addresses and those of the function table become read-only.
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -12,16 +13,17 @@
 #include "runtime/base/rmlrt.h"
 
 extern "C" {
-// Defined in assembly, with the table of exports: the optimiser must not know that it is null. Addresses are
-// those of a program at 0.
+// Defined in assembly, with the table of exports, so that the optimiser does not assume that it
+// is null. Addresses are relative to a program at address 0.
 struct RmlAttached {
   std::uint64_t program;
-  std::uint64_t sealed, bytes;  // the pages that hold addresses
-  std::uint64_t moved, count;   // the list of the words that do
+  std::uint64_t sealed, bytes;  // the pages that contain addresses
+  std::uint64_t moved, count;   // the list of words to relocate
 };
 extern const RmlAttached rml_attached;
 extern const char rml_attached_end[];
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));  // the linker's: address 0 of the program
+// set by the linker: address 0 of the program
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 }
 
 namespace {
