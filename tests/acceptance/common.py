@@ -1,4 +1,4 @@
-"""What the scripts beside this file share: drawing inputs and writing chronograms."""
+"""Common functions of the scripts beside this file: drawing inputs and writing chronograms."""
 
 import pathlib
 import sys
@@ -14,14 +14,15 @@ def generator(seed):
 
 
 def emitted(rows):
-    """Rows leave in cycle order, so the first undetermined cell holds back all that follow."""
+    """Rows are written in cycle order, so the first undetermined cell withholds all rows that
+    follow."""
     cycles = len(next(iter(rows.values())))
     known = next((n for n in range(cycles) if any(r[n] is UNDETERMINED for r in rows.values())), cycles)
     return {name: list(r[:known]) + [UNDETERMINED] * (cycles - known) for name, r in rows.items()}
 
 
 def wave(n, phase):
-    """Known weights, as the node of this name in the tests makes them."""
+    """Known weights, as the node of this name in the tests computes them."""
     return 0.4 * np.sin(phase + 0.7 * np.arange(n))
 
 

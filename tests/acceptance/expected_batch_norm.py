@@ -15,7 +15,7 @@ def forward(p, x):
 
 
 def gradients(p, x, gt):
-    """Of half the squared error of a whole batch."""
+    """Gradients of half the squared error of a whole batch."""
     w, gamma, beta = p
     v = np.tanh(w * x + np.tanh(w))
     mean, root = v.mean(axis=0), np.sqrt(v.var(axis=0) + 0.001)
@@ -23,7 +23,7 @@ def gradients(p, x, gt):
     y = gamma * n + beta
     dy = y - gt
     dn = gamma * dy
-    # d n / d v, the mean and the variance being functions of v too
+    # d n / d v, where the mean and the variance depend on v too
     count = len(x)
     dvar = (-0.5 * dn * (v - mean) / root**3).sum(axis=0)
     dmean = (-dn / root).sum(axis=0) + dvar * (-2.0 * (v - mean)).sum(axis=0) / count

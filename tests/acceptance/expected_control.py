@@ -93,7 +93,7 @@ def multirate():
     write("case02_deep.in.chron", {"a": a, "b": b, "c": c, "x": x})
 
     depth = [0 if not p else 1 if not q else 2 if not r else 3 for p, q, r in zip(a, b0, c0)]
-    # What each depth sees: the cycles at least that deep.
+    # At each depth, the sums are over the cycles at which the depth is at least that large.
     counts, sums = [0] * 4, [0] * 4
     rows = {"n": [], "na": [], "nb": [], "nc": [], "s": []}
     for d, value in zip(depth, x):
@@ -144,7 +144,7 @@ def cascade():
 
 
 def next_where(values, there):
-    """At each cycle the value of the next cycle, this one included, that is there."""
+    """At each cycle, the first present value from this cycle on."""
     result, coming = [], UNDETERMINED
     for value, here in zip(values[::-1], there[::-1]):
         coming = value if here else coming
@@ -153,7 +153,7 @@ def next_where(values, there):
 
 
 def both(f, *rows):
-    """f where all operands are known."""
+    """Applies f at the cycles at which all operands are known."""
     return [UNDETERMINED if UNDETERMINED in cells else f(*cells) for cells in zip(*rows)]
 
 

@@ -49,7 +49,7 @@ def train():
 
 
 def gradient(w, u, xs, gts):
-    """Of half the squared error; returns the outputs too."""
+    """Gradient of half the squared error, with the outputs."""
     hs = [0.0]
     for x in xs:
         hs.append(np.tanh(w * x + u * hs[-1]))
@@ -80,7 +80,7 @@ def recurrent():
         if not c[n]:
             continue
         now.append(n)
-        # Forward values leave at once; they depend on nothing that comes.
+        # Forward values depend on no later row, so they are written immediately.
         dw, du, hs = gradient(w, u, [xs[k] for k in now], [gts[k] for k in now])
         o[n] = hs[-1]
         if end[n]:

@@ -1,9 +1,9 @@
 """Case 5: training of pipelines.
 
-Sample m passes stage j in cycle m + j. Its gradient comes back through the same stages, and
-what a stage computes for a later sample uses the parameters moved by it: training a pipeline
-is training on one sample after another. While the pipeline fills, stages see the zeros that
-the delays begin with; these are samples of negative number, which enter at a later stage.
+Sample m passes stage j in cycle m + j. Its gradient returns through the same stages, and a stage
+uses the updated parameters for later samples. Training a pipeline is therefore the same as
+training on one sample after the other. While the pipeline fills, stages receive the zeros with
+which the delays begin. These are samples of negative number, which enter at a later stage.
 """
 
 import numpy as np
@@ -55,15 +55,15 @@ def gradients(stages, kept, d):
 
 def run(count, inputs, bp, targets):
     stages, cycles = stages_of(count), len(inputs)
-    # the parameters stage j uses for each sample
+    # by stage: the parameters that it uses for each sample
     used = [{} for _ in stages]
     outputs, updated_until = [], -count
     for m in range(-(count - 1), cycles):
         for j, stage in enumerate(stages):
             used[j][m + j] = stage.p.copy()
-        last = m + count - 1  # the cycle where it leaves
+        last = m + count - 1  # the cycle at which the sample leaves
         if last >= cycles:
-            # which parameters come next depends on cycles after the end
+            # the next parameters depend on cycles after the end
             break
         first = max(0, -m)
         o, kept = forward(stages[first:], inputs[m] if first == 0 else 0.0)

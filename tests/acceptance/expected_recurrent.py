@@ -1,4 +1,4 @@
-"""Cases 6 to 8: training of recurrent networks, sequence by sequence, gradients checked by
+"""Cases 6 to 8: training of recurrent networks, sequence by sequence. Gradients are checked by
 central differences."""
 
 import numpy as np
@@ -19,7 +19,8 @@ def layer(phase):
     return [matrix(UNITS, SIZE, phase), matrix(UNITS, UNITS, phase + 1.0), wave(UNITS, phase + 2.0)]
 
 
-# Every model: parameters(), forward(p, xs) -> (ys, kept), backward(p, xs, kept, dys) -> (dp, dxs).
+# Interface of a model: parameters(), forward(p, xs) -> (ys, kept), backward(p, xs, kept, dys) ->
+# (dp, dxs).
 
 
 class Rnn:
@@ -164,7 +165,8 @@ def check(model):
 
 
 def train(model, sequences, at_end=False, trained=None, updates=None):
-    """trained: which sequences move the parameters; updates: after which ones they move."""
+    """trained: the sequences whose gradients are used; updates: the sequences after which
+    parameters change."""
     p, rows = model.parameters(), {"y": [], "dx": []}
     sums = [np.zeros_like(v) for v in p]
     for s, (xs, targets) in enumerate(sequences):

@@ -1,7 +1,9 @@
-"""Products of whole segments give what products of single cycles give: batched_test.py RMLC.
+"""Products over whole segments give the results of products in single cycles: batched_test.py
+RMLC.
 
-Every node of batched.rml is run on the reference engine, compiled cycle by cycle to the bit, and compiled with
-products over segments, also where the forward computation waits for its segment: rows differ by rounding only.
+Every node of batched.rml runs on the reference engine, compiled cycle by cycle (equal to the
+bit), and compiled with products over segments, also if the forward computation waits for its
+segment (equal up to rounding).
 """
 import csv
 import io
@@ -11,7 +13,7 @@ import sys
 
 RMLC = sys.argv[1]
 PROGRAM = pathlib.Path(__file__).parent / "batched.rml"
-CYCLES = 860  # segments of 1 to 9, 700 and 1 to 9 cycles, and some of a long one
+CYCLES = 860  # segments of 1 to 9, 700, and 1 to 9 cycles, and a part of a long one
 
 
 def rows(node, *options):

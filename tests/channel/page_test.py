@@ -1,6 +1,8 @@
-"""The examples of docs/manual/channels.md: page_test.py PAGE REPOSITORY CC CXX FIBERS LIBRARY [FLAG…], run by ctest.
+"""Tests the examples of docs/manual/channels.md: page_test.py PAGE REPOSITORY CC CXX FIBERS
+LIBRARY [FLAG…], run by ctest.
 
-Each ```c and ```cpp block is compiled and run, and prints the ```text block that follows it."""
+Each ```c and ```cpp block is compiled and run. Its output must be the ```text block that
+follows."""
 
 import pathlib
 import subprocess

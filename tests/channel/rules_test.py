@@ -1,4 +1,5 @@
-"""Every test that docs/manual/channel_rules.md names is one: rules_test.py PAGE FOLDER…, run by ctest."""
+"""Every test that docs/manual/channel_rules.md names must exist: rules_test.py PAGE FOLDER…,
+run by ctest."""
 
 import pathlib
 import re

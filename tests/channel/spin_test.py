@@ -1,9 +1,10 @@
-"""The model of the blocking protocol, blocking.pml, checked by Spin.
+"""Checks the model of the blocking protocol, blocking.pml, with Spin.
 
-  spin_test.py MODEL         run by ctest: the smallest sizes, and a mistake, which must be found. Of the others, that
-                             they were searched since the model or the list of sizes changed. Skipped without Spin.
-  spin_test.py MODEL --all   every state that a few threads can reach, at all sizes: minutes. Writes blocking.searched,
-                             which says of what; commit it with a change of the model.
+  spin_test.py MODEL         run by ctest: searches the smallest sizes, and a model with a mistake, which must be found.
+                             For the other sizes it checks that they were searched since the model or the list of
+                             sizes changed. Skipped without Spin.
+  spin_test.py MODEL --all   searches every state that a few threads can reach, at all sizes; takes minutes. Writes
+                             blocking.searched with a digest of the model; commit it with a change of the model.
 """
 
 import hashlib
@@ -49,13 +50,13 @@ def verdict(sizes):
 
 
 def digest():
-    """Of all that a search depends on."""
+    """A digest of everything on which a search depends."""
     with open(MODEL, "rb") as model:
         return hashlib.sha256(model.read() + repr(RIGHT).encode()).hexdigest()
 
 
 def searched():
-    """Whether all sizes were searched in the model as it is."""
+    """True if all sizes were searched in the current model."""
     try:
         with open(SEARCHED, encoding="utf-8") as file:
             return file.readline().strip() == digest()
@@ -64,7 +65,7 @@ def searched():
 
 
 def search(sizes, wanted):
-    """Searches; the line that says what was found, and whether that is as wanted."""
+    """Searches. Returns a line with the result, and whether it is the wanted one."""
     errors, states, message = verdict(sizes)
     well = (errors > 0) == wanted
     line = f"{'well' if well else 'NOT WELL'}: {sizes}: {states} states, {message or 'no error'}"

@@ -1,4 +1,4 @@
-"""Rows that are drawn for the inputs of a node, as a chronogram."""
+"""Draws rows for the inputs of a node and writes them as a chronogram."""
 
 import math
 import struct
@@ -9,7 +9,7 @@ ELEMENTS = 40_000  # in all rows together
 
 
 def write_rows(path, ports, rng):
-    """Some tens of cycles, fewer of large tensors."""
+    """Writes some tens of cycles; fewer if tensors are large."""
     cycles = max(4, min(40, ELEMENTS // max(1, sum(port.elements for port in ports))))
     extreme = rng.choice([0, 0.003, 0.2])
     cells = {port.name: [] for port in ports}
@@ -23,7 +23,8 @@ def write_rows(path, ports, rng):
 
 
 def is_present(port, present, rng, extreme):
-    """Whether its clock ticks, `base on c on not s`; now and then what the clock does not say."""
+    """True if the clock of the port ticks (`base on c on not s`); rarely the opposite, which
+    is a fault."""
     ticks = all(present.get(name.removeprefix("not ")) == ("F" if name.startswith("not ") else "T")
                 for name in port.clock.split(" on ")[1:])  # fmt: skip
     return not ticks if port.clock != "base" and rng.random() < extreme / 10 else ticks
@@ -35,7 +36,8 @@ def cell(port, rng, extreme):
 
 
 def nested(texts, shape):
-    """As chronograms have tensors: `[a,b;c,d]` of matrices, `[[…],[…]]` of more axes, `[]` where nothing is in them."""
+    """Tensors as in chronograms: `[a,b;c,d]` for matrices, `[[…],[…]]` for more axes, `[]` if
+    there are no elements."""
     if len(shape) == 1 or not texts:
         return "[" + ",".join(texts) + "]"
     size = len(texts) // shape[0]
@@ -78,7 +80,7 @@ def extreme_float(dtype, rng):
 
 
 def rounded(dtype, value):
-    """To the type, and exactly so as text."""
+    """Rounds to the type, and writes the result exactly as text."""
     if dtype == "f64":
         return value
     if dtype == "bf16":

@@ -1,9 +1,10 @@
-"""Programs as C99 (`rmlc build --emit c`) against `rmlc run --strict-math`: rows equal to the bit, faults at the same
-cycle of the same kind.
+"""Compares programs as C99 (`rmlc build --emit c`) with `rmlc run --strict-math`: rows must be
+equal to the bit, and faults must be of the same kind at the same cycle.
 
-Every run of every program of the language tests and of the examples that carry expectations is spelled, compiled with
-all warnings as errors, and driven. A program that is refused stands in refused.txt with the reason, which is what
-the compiler says; a line that is not needed any more is an error as well, so that the list only gets shorter.
+Every run of every program of the language tests, and of the examples with expectations, is
+written as C, compiled with all warnings as errors, and run. A program that `--emit c` refuses
+must be listed in refused.txt with the compiler's reason. An unneeded line is an error as well, so
+the list can only get shorter.
 
     emit_c_test.py RMLC [--programs FOLDER…] [--compilers gcc,clang-19] [--sanitize] [--bless] [--keep FOLDER]
 """
@@ -24,7 +25,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FLAGS = ["-fno-builtin", "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-ffp-contract=off", "-fPIC"]
-SEGMENT = 4096  # instants, more than any test has
+SEGMENT = 4096  # instants; more than any test has
 FORMATS = {"bool": "B", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q",
            "f16": "e", "bf16": "H", "f32": "f", "f64": "d"}
 
@@ -39,7 +40,7 @@ class Run:
     seed: int = 0
     horizon: int = 0
     level: int = 0
-    may_wait: bool = False  # rows may come later than those of `run`, where it evaluates on demand
+    may_wait: bool = False  # rows may be later than those of `run` where it evaluates on demand
     input: pathlib.Path | None = None
     links: list = dataclasses.field(default_factory=list)
 
@@ -146,7 +147,7 @@ def pack(cell, port):
 
 
 def has_nan(data, dtype):
-    """The elements, those that are no numbers as None: which of them they are is not said in a chronogram."""
+    """The elements, with None for each NaN, since a chronogram does not show the payload."""
     values = struct.unpack("=" + FORMATS[dtype] * (len(data) // struct.calcsize(FORMATS[dtype])), data)
     if dtype == "bf16":
         return tuple(None if x & 0x7fff > 0x7f80 else x for x in values)
@@ -163,7 +164,8 @@ def c_type(port):
 
 
 def driver(node, header, inputs, outputs, run):
-    """A program that reads rows on stdin and writes them on stdout, one flag before each port."""
+    """A program that reads rows from stdin and writes rows to stdout, with one flag before
+    each port."""
     straight = f"{node}_step(" in header
     lines = [f'#include "{node}.h"', "#include <stdio.h>", f"static {node}_state state;", "int main(void) {",
              "  int64_t cycles, k; int32_t fault = 0;",
@@ -217,7 +219,7 @@ def rows_for(run, inputs, rows):
 
 
 def read_rows(data, outputs):
-    """By output the cells of each row: None where it is absent."""
+    """By output: the cells of each row, None if absent."""
     found = {port.name: [] for port in outputs}
     at = 0
     while at < len(data) and data[at] == 1:
@@ -231,7 +233,7 @@ def read_rows(data, outputs):
 
 def expected_rows(text, outputs):
     rows = read_chronogram(text)
-    known = min((cells.index("?") for cells in rows.values() if "?" in cells), default=None)  # no later row is
+    known = min((cells.index("?") for cells in rows.values() if "?" in cells), default=None)  # no later row is known
     rows = {name: cells[:known] for name, cells in rows.items()}
     return {port.name: [None if cell == "." else has_nan(pack(cell, port), port.dtype) for cell in rows.get(port.name, [])]
             for port in outputs}
@@ -247,7 +249,7 @@ class Suite:
         self.compilers = [c for c in compilers if shutil.which(c)]
 
     def spell(self, run, folder):
-        """None, or what the compiler refuses."""
+        """Returns None, or the message with which the compiler refuses the program."""
         folder.mkdir(parents=True)
         linked = [word for source in run.links for word in ("--link", self.library(source))]
         result = subprocess.run([self.rmlc, "build", run.file, *run.options, *linked, "--emit", "c", "-o",
@@ -287,7 +289,7 @@ class Suite:
         return reason
 
     def compare(self, run, folder):
-        """What was spelled, with each compiler against the reference."""
+        """Compiles the C code with each compiler and compares its rows with the reference."""
         header = (folder / f"{run.node}.h").read_text()
         inputs, outputs = ports_of(header, "in "), ports_of(header, "out")
         (folder / "drive.c").write_text(driver(run.node, header, inputs, outputs, run))
@@ -322,7 +324,7 @@ class Suite:
         cycle = re.search(r"cycle (\d+)", said)
         if (code != 0) != bool(fault) or (fault and cycle and f"cycle {cycle[1]}:" not in fault):
             raise Failure(f"{compiler}: fault {fault!r}, expected {said!r}")
-        told = re.match(r"(\d) cycle \d+: (\S+:\d+:\d+): (.*)", fault)  # 4 and 6 have no place
+        told = re.match(r"(\d) cycle \d+: (\S+:\d+:\d+): (.*)", fault)  # faults 4 and 6 have no place
         if fault and fault[0] not in "46" and (told is None or told[2] not in said or told[3] not in said):
             raise Failure(f"{compiler}: fault {fault!r}, expected {said!r}")
 

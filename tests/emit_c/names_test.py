@@ -1,5 +1,5 @@
-"""Names that C and C++ have for something else, of ports, memories, external nodes: what `--emit lib` and `--emit c` write
-compiles."""
+"""Ports, memories and external nodes with names that C or C++ use otherwise: the output of
+`--emit lib` and `--emit c` must compile."""
 
 import pathlib
 import re
@@ -9,7 +9,8 @@ import tempfile
 import unittest
 
 RMLC = str(pathlib.Path(sys.argv[1]).resolve())
-# Keywords, macros, types, what the functions call their own, and what names become: `n_` of `n`, `x_present` of x's flag.
+# Keywords, macros, types, names in the generated functions, and derived names: `n_` for `n`,
+# `x_present` for x's flag.
 NAMES = ["int", "nullptr", "requires", "not_eq", "errno", "NULL", "I", "complex", "linux", "int32_t", "uint8_t", "INT32_MAX",
          "INFINITY", "NAME", "FILENAME", "n", "n_", "n__", "state", "groups", "k_", "states_", "fault_", "now_", "x_present",
          "main_step", "main_state", "fail", "memcpy", "exp", "constant", "zeros", "table", "least", "position", "rows_ready",
@@ -26,24 +27,25 @@ STEP = f"""node main({INPUTS}, c: bool, x: i32 when c) -> (double: i32, volatile
   double = ({' + '.join(NAMES)}) / (0 fby double + 3);
   volatile = x;
 """
-# Names of outputs as well, which are those of NODE_pop.
+# Names of outputs, which are also parameters of NODE_pop.
 OUTPUTS = """node main(c: bool, x: f32) -> (rows_ready: f32, unit_1: f32, fail: f32, least: f32 when c)
   rows_ready = backfill(x, c);
   unit_1 = 2.0 * rows_ready;
   fail = sum(concat([x], [1.0, 2.0, 3.0]));
   least = x when c;
 """
-# Variables that the state keeps.
+# Variables that the state stores.
 MEMORIES = f"""node main(zz: i32) -> (o: i32)
 {"".join(f"  {name} = 0 fby {name} + zz;{chr(10)}" for name in NAMES)}  o = {' + '.join(NAMES)};
 """
 STILL = "node main(x: f32) -> (y: f32)\n  y = 2.0 * x;\n"
-# The header tells a memory's equation, comments of the program included.
+# The header quotes the equation of a memory, including comments of the program.
 COMMENTED = "node main(x: f32) -> (y: f32)\n  y = 0.0 fby (* x*/2, /* *) y + x;\n"
 EXTERNALS = ["order", "state", "position", "last", "k_", "n", "part", "length", "i", "t", "unit_1", "unit_2_ready",
              "table"]  # fmt: skip
 DECLARED = "".join(f"node {name}(x: f64) -> (y: f64)\n" for name in EXTERNALS)
-# A function called as a port, as an output, as a variable and as what every function has.
+# A function with the name of a port, of an output, of a variable, and of a name that every
+# function contains.
 SAME = [
     DECLARED + "node main(order: f64, c: bool) -> (part: f64)\n  k_ = order(order);\n"
     "  part = part(" + " + ".join(f"{name}(order)" for name in EXTERNALS) + ") + (0.0 fby part) + k_;\n",

@@ -1,4 +1,5 @@
-"""What `--emit c` does not take: options that ask for machine code, and programs that need the runtime."""
+"""Options and programs that `--emit c` refuses: machine code options, and programs that need
+the runtime."""
 
 import pathlib
 import subprocess

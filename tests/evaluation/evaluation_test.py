@@ -1,8 +1,9 @@
 """`rmlc eval --progressive`: evaluation_test.py RMLC, run by ctest.
 
-Predictions are those that `rmlc run` writes; the metrics of them are computed here, row by row, by their definitions.
-Each metric is held to that in every row, over all rows, after a warm-up and over a window, on both engines; then what is
-told at the end, truths that are missing, and what must be refused."""
+Predictions are those that `rmlc run` writes. Their metrics are computed here, row by row, from
+the definitions. Each metric is compared in every row, over all rows, after a warm-up and over
+a window, on both engines. Further tests cover the final table, missing truths, and programs
+that must be refused."""
 
 import csv
 import io
@@ -52,7 +53,7 @@ def table(text):
 
 
 def over(values, warm_up, window):
-    """The rows that count at the last one of these."""
+    """The rows that count for the metric at the last of these values."""
     counted = values[warm_up:]
     return counted[-window:] if window else counted
 
@@ -126,7 +127,7 @@ def last(rows, column):
 
 
 def check_missing(folder):
-    """A truth that is not there in some rows is measured where it is."""
+    """If the truth is missing in some rows, only the others are scored."""
     (folder / "gaps.rml").write_text("""node main(x: f64, given: bool, y: f64 when given) -> (guess: f64)
   error = (guess when given) - y;
   rate = 1.0 fby (rate - (merge given (0.1 * error * (x when given)) (0.0 when not given)));
@@ -189,17 +190,17 @@ def check_refusals(folder):
         refused(folder, text, "x,y\n1,2\n", ["depends on the truth `y`"], "--metric", "mae:guess:y")
     refused(folder, "node main(x: f64, y: f64) -> (guess: f64)\n  guess = y fby 1.0;\n", "x,y\n1,2\n",
             ["of the same row"], "--metric", "mae:guess:y")
-    # A truth that is computed: what it is computed of must not be known.
+    # A computed truth: the prediction must not depend on its operands.
     made = "node main(x: f64, y: f64) -> (large: bool, guess: bool)\n  large = y > 1.0;\n  guess = {};\n"
     refused(folder, made.format("x + y > 2.0"), "x,y\n1,2\n", ["depends on the truth `y`"], "--metric", "f1:guess:large")
     (folder / "r.rml").write_text(made.format("false fby large"))
     run("eval", folder / "r.rml", "--progressive", "--metric", "f1:guess:large", "--input", folder / "r.csv")
-    # What looks ahead and back again is known in time.
+    # A value that looks ahead and is then delayed is known in time.
     (folder / "r.rml").write_text("node main(x: f64, y: f64) -> (guess: f64)\n  guess = 0.0 fby 0.0 fby post y;\n")
     run("eval", folder / "r.rml", "--progressive", "--metric", "mae:guess:y", "--input", folder / "r.csv")
 
 
-# Learners at the ends of segments, and what looks into a segment that has not ended.
+# Learners at the ends of segments, and a program that uses a segment before its end.
 BY_SEGMENTS = """import recurrent;
 import nn;
 import optim;
@@ -221,7 +222,8 @@ OF_OPEN = ["  guess = 0.0 fby (if first then ahead else guess);", "  guess = 0.0
 
 
 def check_segments(folder):
-    """Predictions of learners that are accepted do not change with the truths of their own rows and of later ones."""
+    """The predictions of accepted learners do not change with the truths of their own or later
+    rows."""
     random = np.random.default_rng(3)
     rows = [(int(random.random() < 0.3), *random.normal(size=2), int(random.random() < 0.5)) for _ in range(60)]
     for text in OF_ENDED:
@@ -249,7 +251,7 @@ def main():
         inputs.append({"x": x, "y": y, "large": float(y + random.normal() > 1)})
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
-        # A truth on a clock of its own is an output here: it is there where the prediction is.
+        # A truth on a clock of its own is an output here: it is present where the prediction is.
         text = PROGRAM.replace("seen: f64 when large)", "seen: f64 when large, y_large: f64 when large)")
         text = text.replace("  seen = guess", "  y_large = y when large;\n  seen = guess")
         (folder / "p.rml").write_text(text)

@@ -1,7 +1,8 @@
 """examples/anomaly on its bundled excerpt: anomaly_test.py RMLC REPOSITORY, run by ctest.
 
-All values are those of expected_anomaly.py, which begins with the same random weights; they come
-row by row, from both engines; and the alarms meet the labelled windows."""
+All values must be those of expected_anomaly.py, which begins with the same random weights.
+They must be written row by row, by both engines, and the alarms must overlap the labelled
+windows."""
 
 import csv
 import io
@@ -28,7 +29,7 @@ def output_of(command, text):
 
 
 def initial_parameters(values, folder):
-    """Those of a state saved after the first hour, before anything is learned."""
+    """The parameters in a state saved after the first hour, before anything is learned."""
     state = folder + "/first.state"
     output_of([RMLC, "run", PROGRAM, "--save", state], "".join(values[:13]))
     data = pathlib.Path(state).read_bytes()

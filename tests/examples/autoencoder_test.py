@@ -1,8 +1,9 @@
-"""examples/autoencoder on the excerpt of examples/digits: autoencoder_test.py RMLC REPOSITORY, by ctest.
+"""examples/autoencoder on the excerpt of examples/digits: autoencoder_test.py RMLC REPOSITORY,
+by ctest.
 
-What it keeps of images held out is computed here again from the saved parameters, by NumPy, and so is
-what eight principal components keep: less. Layers rest while it is not their turn, and both engines
-print the same of some batches."""
+NumPy computes the reconstruction of held-out images from the saved parameters, and compares it
+with eight principal components, which must be worse. Layers that are not being trained must
+not change, and both engines must print the same for some batches."""
 
 import pathlib
 import sys

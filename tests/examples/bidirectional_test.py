@@ -1,7 +1,8 @@
-"""examples/bidirectional on a part of its verses: bidirectional_test.py RMLC REPOSITORY, run by ctest.
+"""examples/bidirectional on a part of its verses: bidirectional_test.py RMLC REPOSITORY, run
+by ctest.
 
-What both readers say of the verses held out is computed again from the saved parameters, and so is
-how well they do; the one that reads in both directions does better; both engines print the same."""
+The outputs of both readers for held-out verses, and their scores, are computed from the saved
+parameters. The reader in both directions must be better, and both engines must print the same."""
 
 import math
 import pathlib

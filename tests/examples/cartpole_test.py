@@ -1,8 +1,8 @@
 """examples/cartpole: cartpole_test.py RMLC REPOSITORY, run by ctest.
 
-The cart and the pole move as Lagrange's equations say, which are solved here in another way than
-in the program; episodes end where they must; the agent learns from several seeds, and does not
-where its rate is 0; both engines agree."""
+The cart and the pole must move by Lagrange's equations, which this script solves in another
+way than the program. Episodes must end at the limits. The agent must learn from several seeds,
+and must not learn if its rate is 0. Both engines must agree."""
 
 import csv
 import io
@@ -40,7 +40,7 @@ def lost(state):
 
 
 def episodes(rows):
-    """(is test, length, states and pushes if it is a test) of each whole episode."""
+    """(is test, length, states and pushes if it is a test) for each complete episode."""
     cycles, states = 0, []
     for row in rows:
         cycles += 1
@@ -55,7 +55,7 @@ def episodes(rows):
 
 
 def wrong_physics(states):
-    """What is wrong in a test episode, if anything."""
+    """Returns an error in the physics of a test episode, if there is one."""
     if max(map(abs, states[0][0])) > 0.05:
         return f"begins at {states[0][0]}"
     for (state, right), (following, _) in zip(states, states[1:]):

@@ -1,8 +1,9 @@
 """examples/charlm on its bundled excerpt: charlm_test.py RMLC REPOSITORY, run by ctest.
 
-A small network's losses, over segments that are learned, learned in part and not learned, are those
-of expected_charlm.py; so is what it writes with the parameters it saved. A larger one foresees
-what it has not learned better than counts of pairs do."""
+The losses of a small network, over segments that it learns, learns in part and does not learn,
+must be those of expected_charlm.py, and so must the text that it writes with the saved
+parameters. A larger network must predict text that it has not learned better than counts of
+pairs."""
 
 import csv
 import io
@@ -31,7 +32,7 @@ def output_of(command, text=""):
 
 
 def parameters_in(state):
-    """Those of a saved state, each a list of rows."""
+    """The parameters in a saved state, each as a list of rows."""
     data = state.read_bytes()
     size = struct.unpack("<Q", data[:8])[0]
     head, found = json.loads(data[8 : 8 + size]), {}
@@ -53,7 +54,8 @@ def close(found, wanted):
 
 
 def small_network(text, folder):
-    """Against plain Python: fifteen segments, learning stops within the twelfth."""
+    """Compares with plain Python: fifteen segments, of which learning stops within the
+    twelfth."""
     rows = "byte,learn\n" + "".join(f"{b},{'true' if k < 235 else 'false'}\n" for k, b in enumerate(text[:300]))
     first, last = folder / "first.state", folder / "last.state"
     output_of([RMLC, "run", PROGRAM, *SMALL, "--save", first], "byte,learn\n" + 20 * "65,false\n")
@@ -79,7 +81,7 @@ def small_network(text, folder):
 
 
 def larger_network(text, folder):
-    """Learns 27000 characters, is examined on 3000."""
+    """Learns 27000 characters and is tested on 3000."""
     (folder / "text").write_bytes(text[:30000])
     rows = output_of([sys.executable, EXAMPLE / "text.py", "rows", folder / "text", 1])
     (folder / "bits.csv").write_text(output_of([RMLC, "run", PROGRAM, "-D", "units=32", "-D", "segment=20", "-D", "rate=0.01",

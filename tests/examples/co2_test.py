@@ -1,7 +1,7 @@
 """examples/co2 on its bundled excerpt: co2_test.py RMLC REPOSITORY, run by ctest.
 
-With strict math the reference engine, the program in memory and the native executable print the same
-bytes, and the values are those of expected_co2.py."""
+With strict math, the reference engine, the program in memory and the native executable must
+print the same bytes. The values must be those of expected_co2.py."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ CLOSE = 1e-9
 
 
 def output_of(command, text):
-    """What `command` prints, and its remarks."""
+    """The output of `command`, and its messages."""
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr}")
@@ -59,7 +59,8 @@ def main():
         compiled, remarks = output_of([RMLC, "run", PROGRAM, "--strict-math"], weeks)
         reference, _ = output_of([RMLC, "run", PROGRAM, "--engine", "reference"], weeks)
         executable, _ = output_of([native], weeks)
-        # A record cut in July: that year's mean is unknown, everything before is unchanged.
+        # In a record that ends in July, that year's mean is unknown and everything before is
+        # unchanged.
         cut, cut_remarks = output_of([native], "".join(weeks.splitlines(keepends=True)[:330]))
     if compiled != reference:
         problems.append("the compiled and the reference engine print different rows")

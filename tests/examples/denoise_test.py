@@ -1,9 +1,10 @@
-"""examples/denoise on the recording and the networks of ../shared (or RML_SHARED): denoise_test.py RMLC
-REPOSITORY, run by ctest. Says so, exit status 77, where they are not.
+"""examples/denoise on the recording and the networks of ../shared (or RML_SHARED):
+denoise_test.py RMLC REPOSITORY, run by ctest. If they are missing, it says so and exits with
+status 77.
 
-Its noise is quieter afterwards, and the speech as loud; both engines print the same of its beginning.
-Where onnxruntime is installed, the same steps in NumPy with the networks run by it give the same
-samples."""
+The noise must become quieter and the speech remain as loud. Both engines must print the same
+for the beginning. If onnxruntime is installed, the same steps in NumPy and ONNX Runtime must
+give the same samples."""
 
 import os
 import pathlib
@@ -25,7 +26,8 @@ problems = []
 
 
 def expected(blocks):
-    """The clean blocks, computed by ONNX Runtime and NumPy; None where it is not installed."""
+    """The clean blocks, computed by ONNX Runtime and NumPy; None if ONNX Runtime is not
+    installed."""
     try:
         import onnxruntime
     except ImportError:

@@ -1,7 +1,7 @@
 """examples/digits on its bundled excerpt: digits_test.py RMLC REPOSITORY, run by ctest.
 
-It learns the digits that were held out; what it saved is what `classify` works with, whose values
-are recomputed here from the saved parameters; and both engines print the same of a few batches."""
+The program must learn the held-out digits. `classify` must use the saved parameters, from
+which its values are recomputed here. Both engines must print the same for a few batches."""
 
 import pathlib
 import sys
@@ -18,7 +18,7 @@ PATH = "criterion.network."
 
 
 def samples(archive, images):
-    """The images that TEST.npz must hold, in its order: some lines of the excerpt."""
+    """The images that TEST.npz must contain, in order: some lines of the excerpt."""
     known = {tuple(row[:-1]): row[-1] for row in images}
     with zipfile.ZipFile(archive) as file:
         content = file.read("image.npy")

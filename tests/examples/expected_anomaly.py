@@ -1,7 +1,8 @@
-"""What examples/anomaly/anomaly.rml must compute, from its definitions, in plain Python.
+"""The results of examples/anomaly/anomaly.rml, from its definitions, in plain Python.
 
-expected(temperatures, parameters) takes the means of the hours and the initial parameters, lists by
-name, and returns (forecast, score, alarm) for each hour. Gradients and Adam's steps are written out."""
+expected(temperatures, parameters) takes the hourly means and the initial parameters (lists by
+name), and returns (forecast, score, alarm) for each hour. Gradients and the steps of Adam are
+written out."""
 import math
 
 KNOWN, AHEAD, UNITS = 24, 24, 8
@@ -26,7 +27,7 @@ class Adam:
 
 
 class Network:
-    """kernel row by row, bias, out, out_bias: one flat list."""
+    """A flat list of kernel (row by row), bias, out, out_bias."""
 
     def __init__(self, parameters):
         self.p = sum((list(parameters[name]) for name in ("kernel", "bias", "out", "out_bias")), [])

@@ -1,17 +1,17 @@
-"""What examples/charlm/charlm.rml must compute, from its definitions, in plain Python.
+"""The results of examples/charlm/charlm.rml, from its definitions, in plain Python.
 
-Network(parameters) begins with those of a saved state. learn(classes, segment, lessons, learning) returns the
-bits of each character, with truncated backpropagation written out: the state goes on from segment to
-segment, gradients do not; one step of Adam per segment that has a loss. `learning` is a list of Booleans,
-`lessons` the characters within which the rate falls.
-write(count) returns classes, always the likeliest."""
+Network(parameters) begins with the parameters of a saved state. learn(classes, segment,
+lessons, learning) returns the bits of each character, with truncated backpropagation written
+out: the state continues from segment to segment, gradients do not. Each segment with a loss
+makes one step of Adam. `learning` is a list of Booleans. `lessons` is the number of characters
+over which the rate falls. write(count) returns classes, always the most likely one."""
 import math
 
 RATE = 0.003
 
 
 def rate_at(start, lessons):
-    """That of the segment that begins at character `start`: half a period of the cosine."""
+    """The rate of the segment that begins at character `start`: half a period of the cosine."""
     lowest = RATE / 30
     return lowest + (RATE - lowest) * (1 + math.cos(math.pi * min(start, lessons) / lessons)) / 2
 
@@ -37,7 +37,7 @@ class Network:
         return {name: [[0.0] * len(row) for row in rows] for name, rows in self.p.items()}
 
     def step(self, character):
-        """Forward by one character; what backward needs to know."""
+        """One character forward; returns the values that the backward pass needs."""
         n, x = self.units, self.p["table"][self.before]
         sums = zip(matrix_times(self.p["kernel"], x), matrix_times(self.p["recurrent"], self.h), self.p["bias"][0])
         z = [a + b + d for a, b, d in sums]

@@ -1,7 +1,7 @@
-"""What examples/co2/co2.rml must compute, from its definitions, in plain Python.
+"""The results of examples/co2/co2.rml, from its definitions, in plain Python.
 
 expected(rows) takes the rows of its input, (year, day, ppm or None), and returns one
-dictionary a week: column name to value, None where absent."""
+dictionary per week: column name to value, None if absent."""
 
 import calendar
 import math
@@ -10,7 +10,7 @@ START, RATE, WARM_UP = 316.0, 0.01, 104
 
 
 def years(rows):
-    """The weeks of each year, as lists of positions."""
+    """The weeks of each year, as lists of indices."""
     found = {}
     for position, (year, _, _) in enumerate(rows):
         found.setdefault(year, []).append(position)

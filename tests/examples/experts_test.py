@@ -1,8 +1,9 @@
 """examples/experts: experts_test.py RMLC REPOSITORY, run by ctest.
 
-A thousand cycles, of which all experts are asked in the first hundred, are computed again from the
-same measurements and initial weights, with gradients written by hand; Adam's state moves only for
-the experts asked. In a longer run the mixture beats the single network and asks few."""
+A thousand cycles, of which the first hundred use all experts, are computed again from the same
+measurements and initial weights, with gradients written by hand. Adam's state must change only
+for the experts in use. In a longer run the mixture must beat the single network and use few
+experts."""
 
 import math
 import pathlib
@@ -18,7 +19,7 @@ CYCLES, EXPLORE, RATE, LEAST, BALANCE, DEVIATION, SHARP = 1000, 100, 0.01, 0.15,
 
 
 class Network:
-    """Dense layers, tanh between them, each kernel and bias with an Adam of its own."""
+    """Dense layers with tanh in between; each kernel and bias has its own Adam."""
 
     def __init__(self, saved, paths):
         self.layers = [[matrix(saved[p + ".kernel"]), saved[p + ".bias"][0]] for p in paths]
@@ -35,7 +36,7 @@ class Network:
         return x
 
     def learn(self, rate, d):
-        """A step, where `d` is the gradient of the loss by what `forward` gave."""
+        """Makes a step; `d` is the gradient of the loss by the output of `forward`."""
         self.steps += 1
         scale = 1 / (1 - 0.9**self.steps), 1 / (1 - 0.999**self.steps)
         for (kernel, bias), x, moments in reversed(list(zip(self.layers, self.inputs, self.moments))):
@@ -56,7 +57,7 @@ class Network:
 
 
 def mixture(gate, experts, row, cycle):
-    """The answer of the mixture and its gates; a step of those asked."""
+    """The output of the mixture and its gates; makes a step for the experts in use."""
     scores = gate.forward([SHARP * row["temperature"]])
     total = sum(math.exp(v) for v in scores)
     gates = [math.exp(v) / total for v in scores]
@@ -83,7 +84,7 @@ def main():
         table = rows(output_of([*run, "--cycles", CYCLES]))
         if output_of([*run, "--cycles", 120, "--strict-math"]) != output_of([*run, "--cycles", 120, "--engine", "reference"]):
             problems.append("the compiled and the reference engine print different rows")
-        # What the weights are at first, and stay with steps of length 0.
+        # With steps of length 0 the weights keep their initial values.
         output_of([*run, "--cycles", 2, "-D", "rate=0.0", "--save", state])
         saved = parameters(state)
         long = rows(output_of([RMLC, "run", PROGRAM, "--cycles", 30000]))

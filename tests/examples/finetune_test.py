@@ -1,8 +1,8 @@
-"""examples/finetune on digits of another set, enlarged to images of 28 by 28: finetune_test.py RMLC
-REPOSITORY, run by ctest.
+"""examples/finetune on digits of another set, enlarged to images of 28 by 28: finetune_test.py
+RMLC REPOSITORY, run by ctest.
 
-Both imported networks are tested on the digits, trained on them, and better afterwards; both engines
-print the same of a few batches."""
+Both imported networks are tested on the digits and trained on them, and must be better
+afterwards. Both engines must print the same for a few batches."""
 
 import pathlib
 import shutil

@@ -1,7 +1,7 @@
 """examples/fleet with 400 machines: fleet_test.py RMLC REPOSITORY, run by ctest.
 
-The detectors are computed once more by NumPy, hour by hour for all machines at once. All machines that break are found, and
-hardly any others; what the picture's script prints says so."""
+NumPy computes the detectors again, hour by hour for all machines together. All machines that
+break must be found, with few false alarms, and the script of the picture must print this."""
 
 import pathlib
 import subprocess
@@ -23,7 +23,7 @@ def run(*command):
 
 
 def expected(load, weather, temperature):
-    """Each [hours, machines]."""
+    """Each result has the shape [hours, machines]."""
     machines = load.shape[1]
     weights, spread = np.zeros((machines, 3)), np.ones(machines)
     unsure = np.tile(1000.0 * np.eye(3), (machines, 1, 1))

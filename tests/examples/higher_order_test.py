@@ -1,7 +1,7 @@
 """examples/higher_order: higher_order_test.py RMLC REPOSITORY, run by ctest.
 
-Rows of both programs equal those that JAX computes (examples/higher_order/jax_values.py), on both engines, and what was
-trained is good at what it was trained for."""
+Rows of both programs must equal those of JAX (examples/higher_order/jax_values.py), on both
+engines, and the trained networks must solve their tasks."""
 
 import json
 import math

@@ -1,8 +1,8 @@
 """examples/iris: iris_test.py RMLC REPOSITORY, run by ctest.
 
-A few passes are computed again from the same initial weights, with gradients written by hand; the
-flowers held out, part after part, are recognised more often than by the nearest neighbour; both
-engines print the same."""
+A few passes are computed again from the same initial weights, with gradients written by hand.
+In cross-validation the network must recognise more flowers than the nearest neighbour does.
+Both engines must print the same."""
 
 import math
 import pathlib
@@ -44,7 +44,7 @@ class Layer:
 
 
 def losses(inputs, saved):
-    """The losses before each step, and the species taken."""
+    """The losses before each step, and the predicted species."""
     hidden, out = Layer(saved, "network.dense"), Layer(saved, "network.dense2")
     step = 0
     for row in inputs:
@@ -71,7 +71,7 @@ def main():
     problems, few = [], flowers(0, 3)
     with tempfile.TemporaryDirectory() as folder:
         start = folder + "/start"
-        # Without a step taken: what the weights were at first.
+        # No step is made, so the state contains the initial weights.
         output_of([RMLC, "run", PROGRAM, "-D", "rate=0.0", "--cycles", "1", "--save", start], few)
         first = parameters(start)
     short = [RMLC, "run", PROGRAM]

@@ -5,7 +5,7 @@ import struct
 
 
 def enlarged(row):
-    """8 by 8 pixels from 0 to 16, each as 3 by 3 from 0 to 240, and 2 more around."""
+    """Enlarges each of 8 by 8 pixels (0 to 16) to 3 by 3 (0 to 240), with a border of 2."""
     image = bytearray(28 * 28)
     for y in range(24):
         for x in range(24):
@@ -21,6 +21,6 @@ def write(folder, name, samples):
 
 
 def samples(root):
-    """(image, label) of each."""
+    """The (image, label) pairs."""
     lines = (root / "examples/digits/excerpt.csv").read_text().split()
     return [(enlarged(row[:-1]), row[-1]) for row in (list(map(int, line.split(","))) for line in lines)]

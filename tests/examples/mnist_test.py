@@ -1,8 +1,8 @@
 """examples/mnist on digits of another set, enlarged to images of 28 by 28: mnist_test.py RMLC
 REPOSITORY, run by ctest.
 
-It learns them; what it saved is what `classify` works with, whose digits are recomputed here from
-the saved parameters; and both engines print the same of a few batches."""
+The program must learn them. `classify` must use the saved parameters, from which its digits
+are recomputed here. Both engines must print the same for a few batches."""
 
 import pathlib
 import sys

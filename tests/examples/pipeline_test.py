@@ -1,8 +1,8 @@
 """examples/pipeline: pipeline_test.py RMLC REPOSITORY, run by ctest.
 
-The pipeline prints what the network without registers prints two cycles before, bit for bit, on
-both engines; and both learn what a network trained here does, in double precision, with gradients
-written by hand."""
+The pipeline must print the output of the network without registers two cycles later, bit for
+bit, on both engines. Both must learn like a network that is trained here in double precision,
+with gradients written by hand."""
 
 import math
 import pathlib
@@ -27,7 +27,7 @@ def array(archive, name):
 
 
 def train(layers, samples):
-    """Yields the loss and the digit of each (image, label, learned); changes `layers`."""
+    """Yields the loss and the digit of each (image, label, learned), and updates `layers`."""
     for image, label, learned in samples:
         inputs, x = [], [v / 16 for v in image]
         for depth, (kernel, bias) in enumerate(layers):
@@ -59,7 +59,7 @@ def main():
         direct = output_of([*run, CYCLES, "-D", "pipelined=false"])
         reference = output_of([*run, 12, "-D", "pipelined=true", "--engine", "reference"])
         strict = output_of([*run, 12, "-D", "pipelined=true", "--strict-math"])
-        # What the weights are at first, and stay with steps of length 0.
+        # With steps of length 0 the weights keep their initial values.
         output_of([*run, 4, "-D", "pipelined=true", "-D", "rate=0.0", "--save", state])
         saved = parameters(state)
         images, labels, learned = (array(learn, name) for name in ("image", "label", "train"))

@@ -1,4 +1,4 @@
-"""How the tests of the examples run programs and read what they print."""
+"""Runs programs for the tests of the examples and reads their output."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ import sys
 
 
 def output_of(command, text=""):
-    """What `command` prints; the test fails if it does."""
+    """The output of `command`; fails the test if the command fails."""
     command = [str(word) for word in command]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode != 0:

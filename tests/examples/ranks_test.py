@@ -1,6 +1,7 @@
 """examples/ranks: ranks_test.py RMLC REPOSITORY, run by ctest.
 
-What several ranks learn is what one process learns, to the bit; it knows the first bit of new sequences."""
+Several ranks must learn the same as one process, to the bit. The result must predict the first
+bit of new sequences."""
 
 import pathlib
 import sys
@@ -14,7 +15,7 @@ EXAMPLE = ROOT / "examples/ranks"
 
 
 def learned(program, data, folder, *options):
-    """The parameters, and what the steps have said."""
+    """The parameters, and the output of the steps."""
     state = folder / "state"
     table = rows(output_of([RMLC, "run", program, "--node", "learn", "--input", data, "--save", state, "--quiet", *options]))
     names = list(table[0])

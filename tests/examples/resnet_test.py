@@ -1,7 +1,9 @@
-"""examples/resnet on the excerpt of examples/digits: resnet_test.py RMLC REPOSITORY, run by ctest.
+"""examples/resnet on the excerpt of examples/digits: resnet_test.py RMLC REPOSITORY, run by
+ctest.
 
-What it makes of the images held out is computed here again from the saved parameters; it is right
-as often as logistic regression at least, and both engines print the same of a batch."""
+The outputs for held-out images are computed again from the saved parameters. They must be
+right at least as often as logistic regression, and both engines must print the same for a
+batch."""
 
 import pathlib
 import sys
@@ -32,7 +34,7 @@ class Network:
         return numpy.reshape(values, shape)
 
     def convolution(self, path, x):
-        """3 by 3, in a border of zeros; x is of shape [images, channels, height, width]."""
+        """3 by 3, with a border of zeros; x has the shape [images, channels, height, width]."""
         kernel, bias = (self.tensor(f"{path}.convolution_end.{name}") for name in ("kernel", "bias"))
         height, width = x.shape[2:]
         wide = numpy.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
@@ -66,7 +68,7 @@ def main():
         scores = Network(parameters(state))(images)
     passes = [row for row in table if row["accuracy"] is not None]
     told = numpy.argmax(scores, axis=1)
-    # Where two scores are nearly one, rounding may decide.
+    # If two scores are nearly equal, rounding may decide.
     ordered = numpy.sort(scores, axis=1)
     clear = ordered[:, -1] - ordered[:, -2] > 1e-3
     if len(tested) != 60 or clear.sum() < 58:

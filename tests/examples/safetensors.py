@@ -1,5 +1,5 @@
-"""Reads what compiled programs save: parameters(path) gives a dictionary of path to a flat list of
-numbers and their shape."""
+"""Reads the files that compiled programs save. parameters(path) returns a dictionary from path
+to a flat list of numbers and their shape."""
 
 import json
 import struct

@@ -1,8 +1,9 @@
-"""examples/sunspots, a few passes over its record: sunspots_test.py RMLC REPOSITORY, run by ctest.
+"""examples/sunspots, a few passes over its record: sunspots_test.py RMLC REPOSITORY, run by
+ctest.
 
-The forecasts that learn nothing and the linear predictor with its Adam are computed here again;
-the forecasts of the memory in the months not learned from are those that the saved parameters
-give; they beat the number of now, and both engines print the same of some months."""
+The forecasts that learn nothing, and the linear predictor with its Adam, are computed again.
+The forecasts of the recurrent network for held-out months must be those of the saved
+parameters, and must beat the current number. Both engines must print the same for some months."""
 
 import csv
 import math
@@ -20,7 +21,8 @@ PASSES, LEARNED, AHEAD, PAST, RATE, UNITS = 6, 2172, 12, 36, 0.005, 16
 
 
 def known_at(stream, t):
-    """What the forecast of month t may use, newest first, zeros before the first pass."""
+    """The values that the forecast of month t may use, newest first, with zeros before the
+    first pass."""
     return [stream[t - AHEAD - k] if t - AHEAD - k >= 0 else 0.0 for k in range(PAST)]
 
 
@@ -45,7 +47,7 @@ def linear(record, kernel, bias):
 
 
 def memory(record, saved):
-    """The forecasts of the months that are not learned from, from the saved parameters."""
+    """The forecasts of the held-out months, from the saved parameters."""
     kernel, recurrent = matrix(saved["memory.lstm_end.kernel"]), matrix(saved["memory.lstm_end.recurrent"])
     bias, out = saved["memory.lstm_end.bias"][0], saved["memory.dense_end.kernel"][0]
     out_bias = saved["memory.dense_end.bias"][0][0]
@@ -75,7 +77,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         state, start = folder + "/state", folder + "/start"
         table = rows(output_of([*run, "--save", state], months))
-        # Without a step taken: what the weights were at first.
+        # No step is made, so the state contains the initial weights.
         output_of([*run, "--cycles", "1", "--save", start], months)
         saved, first = parameters(state), parameters(start)
         short = [*run, "-D", "span=20", "-D", "warm_up=5", "-D", "units=3", "--cycles", "400"]

@@ -1,8 +1,9 @@
 """examples/tumours: tumours_test.py RMLC REPOSITORY, run by ctest.
 
-The sum that logistic regression minimises has one minimum: computed here, its gradient is next to
-nothing at the weights that were saved. What is told of the tumours held out follows from these, part
-after part it is right more often than five nearest neighbours, and both engines print the same."""
+The sum that logistic regression minimises has one minimum, so its gradient, computed here,
+must be almost 0 at the saved weights. The outputs for held-out tumours must follow from these
+weights. In cross-validation the program must be right more often than five nearest neighbours.
+Both engines must print the same."""
 
 import math
 import pathlib
@@ -47,7 +48,7 @@ def main():
             learned = tumours[: (len(tumours) - len(held)) // 60]
             w = parameters(state)["score.w"][0]
             steepest = max(map(abs, gradient(w, learned)))
-            # At the weights of the beginning it is about 160.
+            # At the initial weights it is about 160.
             if steepest > 0.05:
                 problems.append(f"part {part}: the gradient is {steepest}")
             for (x, malignant, _), row in zip(held, table[-len(held) :]):

@@ -42,7 +42,7 @@ def write(path, rows):
 
 
 def check_gradient(loss, parameters, gradients, step=1e-5, tolerance=1e-7):
-    """Central differences of loss() with respect to every element of the arrays."""
+    """Compares gradients with central differences of loss() for every element of the arrays."""
     for p, g in zip(parameters, gradients):
         for at in np.ndindex(p.shape):
             kept = p[at]

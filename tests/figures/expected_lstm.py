@@ -1,5 +1,5 @@
-"""Figures 8, 19, 20 and 21: an LSTM forward, its training by backpropagation through time
-over whole sequences (gradients checked by central differences), and a bidirectional one."""
+"""Figures 8, 19, 20 and 21: an LSTM forward, its training by backpropagation through time over
+whole sequences (gradients are checked by central differences), and a bidirectional LSTM."""
 
 import numpy as np
 from chronogram import ABSENT, check_gradient, write
@@ -43,7 +43,7 @@ def loss(p, xs, targets):
 
 
 def gradients(p, xs, targets):
-    """Of the loss with respect to the parameters and to every input."""
+    """Gradients of the loss by the parameters and by every input."""
     h, c, kept = p[2], p[3], []
     for x in xs:
         f, i, o, g = gates(p, h, x)
@@ -69,7 +69,7 @@ def gradients(p, xs, targets):
 
 
 def training(p, sequences, trained):
-    """One update per trained sequence, seen by the next one."""
+    """One update per trained sequence, which takes effect in the next one."""
     rows = {"h_next": [], "dx": []}
     for (xs, targets), here in zip(sequences, trained):
         outputs, dp, dxs = gradients(p, xs, targets)
@@ -81,7 +81,7 @@ def training(p, sequences, trained):
 
 
 def bidirectional_training(p, q, sequences):
-    """The same for the sum of two directions: each is moved by the error of the sum."""
+    """The same for the sum of two directions: the error of the sum trains each."""
     rows = {"o": [], "dx": []}
     for xs, targets in sequences:
         ahead, back = forward(p, xs), forward(q, xs[::-1])[::-1]

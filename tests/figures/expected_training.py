@@ -1,7 +1,7 @@
 """Figure 3: gradient descent of (k i + b)^2 towards (2 i - 3)^2, one sample per cycle.
 
-The pipelined model sees in cycle n what its first layer made in cycle n - 1, with the
-parameters of that cycle; the gradient of that output moves the parameters that cycle n uses.
+In cycle n, the pipelined model uses the output of its first layer in cycle n - 1, with the
+parameters of that cycle. The gradient of that output changes the parameters that cycle n uses.
 """
 
 import numpy as np

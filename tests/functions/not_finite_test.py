@@ -1,5 +1,5 @@
-"""`inf` and `nan`, written in a program, are what NumPy has: folded by the compiler, computed by either engine, and
-where simplification sees one of two operands only.
+"""`inf` and `nan` in programs must behave as in NumPy, if the compiler folds them, if either
+engine computes them, and if the simplifier sees only one of two operands.
 
 Run by ctest: not_finite_test.py RMLC
 """
@@ -14,13 +14,13 @@ RMLC = sys.argv[1]
 VALUES = ["0.0", "-0.0", "1.0", "-2.5", "3.0e38", "1.0e-30", "inf", "-inf", "nan"]
 INFIX = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "%": np.fmod, "==": np.equal,
          "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
-# Of two equal zeros the language's extrema are the first; NumPy's are either.
+# Of two equal zeros, the language's extrema return the first one; NumPy may return either.
 BINARY = {"maximum": lambda a, b: a if a == b else np.maximum(a, b),
           "minimum": lambda a, b: a if a == b else np.minimum(a, b), "pow": np.power, "atan2": np.arctan2}
 UNARY = {"-": np.negative, "abs": np.abs, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "tanh": np.tanh,
          "sign": np.sign, "floor": np.floor, "round": np.round, "sin": np.sin, "isnan": np.isnan, "isinf": np.isinf,
          "isfinite": np.isfinite}
-# With a stream x, what the simplifier must leave as it is.
+# Expressions of a stream x that the simplifier must not change.
 KEPT = {"x * 0.0": lambda x: x * 0, "0.0 * x": lambda x: 0 * x, "x + 0.0": lambda x: x + 0, "x - x": lambda x: x - x,
         "x / x": lambda x: x / x, "0.0 / x": lambda x: 0 / x, "x - inf": lambda x: x - np.inf,
         "x / inf": lambda x: x / np.inf, "x == x": lambda x: x == x, "x != x": lambda x: x != x,
@@ -35,7 +35,7 @@ KEPT = {"x * 0.0": lambda x: x * 0, "0.0 * x": lambda x: 0 * x, "x + 0.0": lambd
 
 
 def operations():
-    """Expressions of a column `a` and a row `b`, and the functions of their elements."""
+    """Expressions of a column `a` and a row `b`, and functions of their elements."""
     for sign, function in INFIX.items():
         yield f"a {sign} b", np.vectorize(function)
     for name, function in BINARY.items():
@@ -45,7 +45,7 @@ def operations():
 
 
 def computed(dtype, values):
-    """The operations' equations, and all elements that they give."""
+    """The equations of the operations, and the values of all elements."""
     equations, wanted = [], []
     for i, (text, function) in enumerate(operations()):
         result = function(values[:, None], values[None, :])

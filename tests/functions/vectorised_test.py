@@ -1,7 +1,8 @@
-"""Loops over inlined functions are vectorised, for plain x86-64, with AVX2, and with AVX-512 in vectors of the size that
-LLVM prefers, and call nothing but the vector forms of sin and cos; strict math and -O0 call the C library. Small tensors
-go into their cells as the vectors that they were computed as, a long list of them in parts: LLVM took minutes for the
-elements of a hundred tensors, stored one by one by one function.
+"""Loops over inlined functions must be vectorised: for plain x86-64, with AVX2, and with AVX-512
+in vectors of the size that LLVM prefers. They may call only the vector forms of sin and cos; with
+strict math, and at -O0, they call the C library. Small tensors are stored to their cells as the
+vectors in which they were computed. A long list of them is stored in parts, because LLVM took
+minutes for a function that stores the elements of a hundred tensors one by one.
 
 Run by ctest: vectorised_test.py RMLC
 """
@@ -26,7 +27,7 @@ def text(folder, function, dtype, *options):
 
 
 def many_small_tensors(folder, count):
-    """Each with a cell."""
+    """Tensors that each have a cell."""
     source, out = folder / "many.rml", folder / "many.ll"
     source.write_text("node many(x: f64[16]) -> (y: f64)\n  v0 = x;\n" + "".join(
         f"  v{k} = tanh(0.5 * (zeros([16]) fby v{k}) + v{k - 1});\n" for k in range(1, count + 1)) +

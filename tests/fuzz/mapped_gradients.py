@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Gradients of mapped nodes that remember, under branches, by all engines: mapped_gradients.py RMLC FROM COUNT
+"""Checks gradients of mapped nodes with memory, under branches, on all engines:
+mapped_gradients.py RMLC FROM COUNT
 
-Draws nodes with memory that starts anew at the end of a segment, with branches on that end and on other conditions, with
-sampled streams, parameters and inner maps; maps one of them over a vector and trains or differentiates it. The rows of the
-reference engine before simplification are what the others are compared with: the reference engine, compiled code at -O0
-and -O2, and segments that are computed at their end. Where no element has parameters, the gradient is also compared
-with that of the same node written once for each element. A program of one seed is the same in every run.
+Draws nodes whose memory restarts at the end of a segment, with branches on that end and on other
+conditions, with sampled streams, parameters and inner maps. Maps one of them over a vector and
+trains or differentiates it. The rows of the reference engine before simplification are compared
+with those of the reference engine, of compiled code at -O0 and -O2, and of segments that are
+computed at their end. If no element has parameters, the gradient is also compared with that of
+the same node written once for each element. A seed always gives the same program.
 """
 import math
 import pathlib
@@ -18,7 +20,7 @@ ENGINES = (["--engine", "reference"], ["-O0", "--strict-math"], ["-O2"], ["-O0",
 
 
 class Node:
-    """The text of a node of x: f64 and, the same for all elements, end: bool and c: bool."""
+    """The text of a node with x: f64 and, equal for all elements, end: bool and c: bool."""
 
     def __init__(self, seed, name, callee, learns):
         self.random = random.Random(seed)
@@ -87,7 +89,7 @@ class Node:
 
 
 def programs(seed):
-    """A program, and the same one with the map written out; nothing where elements share parameters."""
+    """A program, and the same one with the map written out; None if elements share parameters."""
     r = random.Random(seed)
     learns = r.random() < 0.6
     size = r.choice([1, 1, 2, 3])

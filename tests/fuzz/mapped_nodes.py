@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""`map` of nodes that remember beside the same nodes written once for each element: mapped_nodes.py RMLC FROM COUNT
+"""Compares `map` of nodes with memory with the same nodes written once for each element:
+mapped_nodes.py RMLC FROM COUNT
 
-Draws nodes with memory, branches and sampled streams whose conditions differ between elements, nodes that they call and
-map, parameters and look-ahead. What `map` yields, by the reference engine and compiled, is held to the text of what the
-written program yields by the reference engine, number by number. A program of one seed is the same in every run.
+Draws nodes with memory, branches and sampled streams whose conditions differ between elements,
+with nodes that they call and map, with parameters and look-ahead. The outputs of `map`, in the
+reference engine and compiled, must be the text that the written program gives in the reference
+engine, number by number. A seed always gives the same program.
 """
 import pathlib
 import random
@@ -15,7 +17,8 @@ TYPES = {"f64": "0.5", "i32": "3", "bool": "true"}
 
 
 class Node:
-    """The text of a node of x: f64, n: i32, c: bool and, the same for all elements, k: f64 and e: bool."""
+    """The text of a node with x: f64, n: i32, c: bool and, equal for all elements, k: f64 and
+    e: bool."""
 
     def __init__(self, seed, name, callee=None):
         self.random = random.Random(seed)
@@ -60,7 +63,7 @@ class Node:
             return f"({sub(of)} {self.random.choice(['<', '>=', '=='])} {sub(of)})"
         if pick < 0.9:
             return f"({sub()} {self.random.choice('+-*')} {sub()})"
-        if pick < 0.94:  # keeps a part from being said of all elements at once
+        if pick < 0.94:  # prevents a part from being computed for all elements together
             return f"sum([{sub()}, {sub()}])" if kind == "f64" else f"({sub()} / maximum({sub()}, 1))"
         return f"maximum({sub()}, {sub()})"
 
@@ -73,7 +76,7 @@ class Node:
             right = f"{TYPES[kind]} fby {self.expression(kind, 2)}"
             self.pool[kind].remove(name)
             self.new(kind, right)
-        elif pick < 0.45:  # memory that moves at some cycles only
+        elif pick < 0.45:  # memory that changes at some cycles only
             c, name = self.leaf_variable("bool"), f"v{self.fresh + 1}"
             held = f"({self.leaf(kind)} fby {name}) when not {c}" if kind == "bool" else f"(0 fby {name} when not {c})"
             held = held.replace("(0 ", "(0.0 ") if kind == "f64" else held
@@ -94,7 +97,7 @@ class Node:
             self.new("f64", f"sum(v{self.fresh})")
         elif pick < 0.74:
             self.new("f64", f"param({self.random.choice(['0.5', '-1.0', '2.0'])}) * {self.leaf('f64')}")
-        elif pick < 0.79:  # each element has its own where these differ
+        elif pick < 0.79:  # each element has its own memory where these differ
             c, step = self.leaf_variable("bool"), self.leaf_variable("f64")
             self.new("f64", f"param({self.leaf('f64')}, {c}, {step} when {c}) * {self.leaf('f64')}")
         elif pick < 0.84:

@@ -1,14 +1,15 @@
-"""Calls of every node of the standard library whose gradient is checked, and of those that have none.
+"""Calls of every node of the standard library, whose gradients are checked or which have none.
 
-A case is (inputs, outputs, call): `node f(inputs) -> (outputs)  outputs = call;`. Inputs are drawn from
-[-1.25, 1.25]; integers are 0 or 1. Arguments keep within the domain, and away from jumps."""
+A case is (inputs, outputs, call): `node f(inputs) -> (outputs)  outputs = call;`. Floats are
+drawn from [-1.25, 1.25]; integers are 0 or 1. The arguments keep within the domain and away
+from discontinuities."""
 
 RECURRENT_KERNELS = {"rnn": "k: f64[2, 3], r: f64[2, 2], b: f64[2]",
                      "gru": "k: f64[6, 3], r: f64[6, 2], b: f64[6], a: f64[6]",
                      "lstm": "k: f64[8, 3], r: f64[8, 2], b: f64[8]"}
 OPTIMISERS = ["momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
 
-# The gradient is right.
+# Calls whose gradient is right.
 DIFFERENTIABLE = {
     "fby_end": [("end: bool, init: f64, x: f64[2]", "y", "fby_end(end, init, x)")],
     "post_end": [("end: bool, init: f64, x: f64[2]", "y", "post_end(end, init, x)")],
@@ -205,7 +206,7 @@ DIFFERENTIABLE["recurrent.lstm_peephole_cell"] = [
     ("k: f64[8, 3], r: f64[8, 2], p: f64[3, 2], b: f64[8], h: f64[2], c: f64[2], x: f64[3]", "h_next, c_next",
      "recurrent.lstm_peephole_cell(k, r, p, b, h, c, x)")]
 
-# Far from singular, its singular values and, made symmetric, its eigenvalues far apart.
+# Far from singular; the singular values, and the eigenvalues after symmetrisation, are far apart.
 SQUARE = "0.25 * a + [[3.0, 0.5], [-0.5, 1.5]]"
 DIFFERENTIABLE |= {
     "linalg.qr": [("a: f64[2, 2]", "q, r", f"linalg.qr({SQUARE})"),
@@ -278,7 +279,7 @@ DIFFERENTIABLE |= {
     "linalg.part": [("x: f64[2, 5]", "y", "linalg.part(x, 1, 5, [2, 2, 2])")],
 }
 
-# Designs of filters: of pairs of conjugates.
+# Designs of filters by pairs of conjugate poles.
 POLES = "[[-2.0 - a, 0.5 + b], [-2.0 - a, -0.5 - b]]"
 for design, values in {"butter": "", "cheby1": "2.0 + d, ", "cheby2": "30.0 + d, ", "ellip": "2.0 + d, 30.0 + d, "}.items():
     given = "d: f64, f: f64" if values else "f: f64"
@@ -312,8 +313,8 @@ DIFFERENTIABLE |= {
     "sos.modulus": [("q: f64", "k, c", "sos.modulus(0.2 + 0.1 * q)")],
 }
 
-# What is refused, and with which words: states that never start anew, whose gradients would wait for
-# the whole future, and what has no derivative.
+# Calls that are refused, with a part of the message: states that never restart, whose gradients
+# would wait for the infinite future, and nodes without a derivative.
 ENDLESS = "depends on the infinite future"
 REFUSED = {
     "signal.window": [("x: f64", "w", "signal.window(3, x)", ENDLESS)],
@@ -350,7 +351,7 @@ for optimiser, constants in {"momentum": "0.9", "nesterov": "0.9", "adagrad": "1
     REFUSED[f"optim.{optimiser}_with"] = [("g: f64[2], p: f64[2]", "d",
                                            f"optim.{optimiser}_with(0.1, {constants}, true, g, p)", ENDLESS)]
 
-# What has nothing to differentiate.
+# Nodes with nothing to differentiate.
 WITHOUT = {
     "nn.kernels": "draws numbers: it has no input",
     "spatial.channel_shape": "is a shape",

@@ -1,7 +1,8 @@
-"""Gradients of every node of the standard library, by `rmlc gradcheck`.
+"""Gradients of every node of the standard library, by `rmlc gradcheck`: stdlib_test.py RMLC
+STDLIB.
 
-stdlib_test.py RMLC STDLIB. Each node has a case in stdlib_cases.py: it is right, it is refused, or there
-is nothing to differentiate. A node without any fails the test."""
+Each node has a case in stdlib_cases.py: its gradient is right, it is refused, or there is
+nothing to differentiate. A node without a case fails the test."""
 
 import concurrent.futures
 import os

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Programs of many equations of one shape compile within bounds that are far from what they take.
+"""Programs with many equations of one shape must compile within limits that are far above their
+normal time and memory.
 
   growth_test.py RMLC
 
-Each takes a second or less of processor time; what grew with the square or the cube of its size took minutes or
-gigabytes. How time grows with size is judged by scripts/soak growth.
+Each takes a second or less of processor time. Quadratic or cubic growth would take minutes or
+gigabytes. `scripts/soak growth` measures the growth of time with size.
 """
 import os
 import pathlib
@@ -15,7 +16,7 @@ import tempfile
 
 from shapes import SHAPES
 
-SECONDS, MEGABYTES = 40, 700  # of processor time; at most, of what is resident
+SECONDS, MEGABYTES = 40, 700  # of processor time; of resident memory
 
 
 def main():

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A text that needs more memory to be read than there is ends in a message and exit 70, not in a signal.
+"""If memory does not suffice to read a text, rmlc must end with a message and exit status 70, not
+by a signal.
 
   memory_test.py RMLC
 """

@@ -1,4 +1,5 @@
-"""Programs of one shape and any size, which once took the compiler time or memory out of proportion."""
+"""Programs of one shape and any size, whose compilation once took disproportionate time or
+memory."""
 
 
 def equations(header, count, first, equation, last, imports=""):
@@ -62,7 +63,7 @@ def sums_of_one_tensor(n):
 
 
 def states(n):
-    """The gradient of a fold with so many scalar states."""
+    """The gradient of a fold with n scalar states."""
     step = "".join(f"  n{k} = tanh(0.9 * s{k} + 0.1 * s{(k + 1) % n} + 0.01 * x);\n" for k in range(n))
     return (f"node step({', '.join(f's{k}' for k in range(n))}, x) -> ({', '.join(f'n{k}' for k in range(n))})\n{step}"
             f"node f(x0: f64, xs: f64[100]) -> (y)\n  {', '.join(f'r{k}' for k in range(n))} = "
@@ -71,7 +72,7 @@ def states(n):
 
 
 CHECK, OBJECT, C = ("check",), ("build", "--emit", "obj"), ("build", "--emit", "c")
-# What is made of it, and how large it is in scripts/test.
+# The shape, the command for it, and its size in scripts/test.
 SHAPES = [(literals, OBJECT, 65537), (posts, CHECK, 200), (ends, CHECK, 200), (nested_sines, CHECK, 1000),
           (streams, OBJECT, 2000), (outputs, OBJECT, 1000), (ports, OBJECT, 250), (sums, C, 2000), (branches, C, 1000),
           (ends, C, 100), (nested_branches, CHECK, 1000), (layers, CHECK, 100), (sums_of_one_tensor, OBJECT, 200),
