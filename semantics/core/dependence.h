@@ -7,7 +7,7 @@
 // Each value has a demand guard: the literals that hold wherever a use needs the value. Guards
 // reveal dead edges, as in
 //
-//    s = merge bp do ((post s) when not bp);   di = (post s) when (post bp);
+//   s = merge bp do ((post s) when not bp);   di = (post s) when (post bp);
 //
 // Here s is needed only where bp holds, so its second branch is never taken.
 #pragma once

@@ -1,4 +1,4 @@
-// Resolution of aliases (see instantiate/aliases.h), linear in the number of values.
+// Resolves aliases in time linear in the number of values.
 //
 //   y = f(x); node f(a) -> (b) b = a + 1;      y -> b of f -> add %x 1
 //   x = y; y = x;                              E0501
@@ -11,7 +11,7 @@ namespace rml::draft {
 std::vector<DraftId> follow(std::size_t values, const std::function<DraftId(DraftId)>& next,
                             const std::function<void(const std::vector<DraftId>&)>& on_cycle) {
   std::vector<DraftId> end(values);
-  std::vector<std::uint32_t> visit(values, 0);  // number of the walk that met the value
+  std::vector<std::uint32_t> visit(values, 0);  // number of the walk that visited the value
   std::vector<DraftId> path;
   for (std::uint32_t v = 0; v < values; ++v) {
     path.clear();

@@ -1,5 +1,5 @@
-// Blame at the call (see blame_calls.h). The chain of instances is followed outwards to the first call that does not
-// stand in the library.
+// Follows the chain of instances outwards to the first call outside the library, and reports the
+// error there.
 #include "semantics/instantiate/blame_calls.h"
 
 #include <string>
@@ -56,7 +56,7 @@ class CallReport {
   bool known(DraftId a) const { return states_[a.index].known; }
   std::size_t rank(DraftId a) const { return states_[a.index].shape.size(); }
 
-  // One label for a place.
+  // Adds a label, unless the place has one already.
   static void label(Diagnostic& d, Span span, const std::string& text) {
     if (span.end == 0 || span == d.primary.span) return;
     for (const Label& l : d.secondary)
@@ -64,12 +64,12 @@ class CallReport {
     d.label(span, text);
   }
 
-  // A number where tensors belong, and tensors where the number and another one do: what is computed on comes last, and
-  // is the first here. The same of a tensor among numbers.
+  // Numbers where tensors belong, and vice versa: the user probably wrote the tensor first
+  // instead of last. Suggests the other order of arguments.
   void suggest_order(Diagnostic& d) const {
     const auto* call = std::get_if<ast::Call>(&program_[draft_.calls[call_.index].call]);
     if (call == nullptr || call->arguments.size() != given_.size() || call->iteration || call->diff) return;
-    std::size_t begin = 0;  // behind when to start again, say
+    std::size_t begin = 0;  // after leading Booleans, such as the restart condition
     while (begin < given_.size() && known(given_[begin]) && draft_[given_[begin]].dtype == DType::boolean) ++begin;
     if (begin + 2 > given_.size()) return;
     const auto given_float = [&](DraftId a) { return known(a) && is_float(draft_[a].dtype); };
@@ -87,7 +87,7 @@ class CallReport {
     d.fix(join(program_.span(first), program_.span(last)), order, "write `" + order + "`");
   }
 
-  // What takes a vector at each cycle may have a counterpart for the rows of a batch.
+  // A node on vectors may have a counterpart for the rows of a batch: suggests it.
   void suggest_rows(Diagnostic& d, const std::string& name) const {
     bool has_axes = false, has_end = false;
     for (std::size_t k = 0; k < given_.size(); ++k) {

@@ -1,5 +1,5 @@
-// What fails inside the standard library is told where users called it: with what the call was given, and, where the
-// library shows what was meant, how it is written.
+// Reports errors inside the standard library at the user's call, with the arguments of the call.
+// If the library shows the intended use, the message says how to write it.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,11 @@
 
 namespace rml::draft {
 
-// The call in users' code that leads to what is at `span`, in the library, in an instance; nothing if none does.
+// The call in the user's code that leads to `span` in the library, for an instance; nothing if
+// there is none.
 std::optional<InstanceId> call_into_library(const Draft&, const Program&, InstanceId inner, Span span);
 
-// Reports a problem in an instance at a call that leads there.
+// Reports an error in an instance at a call that leads there.
 void report_at_call(InstanceId call, InstanceId inner, const Problem&, const Draft&, const Program&, const States&,
                     Diagnostics&);
 

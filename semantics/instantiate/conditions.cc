@@ -1,4 +1,4 @@
-// Value numbers of conditions (see instantiate/conditions.h).
+// Value numbering of conditions.
 #include "semantics/instantiate/conditions.h"
 
 #include "semantics/simplify/passes.h"
@@ -37,7 +37,7 @@ std::uint32_t SameConditions::number(DraftId d) {
   if (const auto known = numbers_.find(d.index); known != numbers_.end()) return known->second;
   const auto own = static_cast<std::uint32_t>(shared_.size());
   shared_.emplace("own " + std::to_string(d.index), own);
-  numbers_[d.index] = own;  // for trees that are not well-founded
+  numbers_[d.index] = own;  // for trees with cycles
   const bool same = constant(d) == nullptr;
   if (const auto* w = std::get_if<When>(&draft_[d].rhs); same && w) return numbers_[d.index] = number(w->operand);
   if (const auto* x = std::get_if<Declared>(&draft_[d].rhs); same && x) return numbers_[d.index] = number(x->operand);
@@ -46,7 +46,7 @@ std::uint32_t SameConditions::number(DraftId d) {
   return numbers_[d.index] = shared_.emplace(tree, own).first->second;
 }
 
-// Empty: like no other.
+// A key of the computation; empty if no other computation may be equal to it.
 std::string SameConditions::key(DraftId d) {
   if (constant(d) != nullptr) return "const " + constant_key(*constant(d));
   const Value& value = draft_[d];

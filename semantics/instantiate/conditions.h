@@ -1,6 +1,6 @@
-// Which drafts are the same condition, as clock inference sees it (infer_clocks_conditions.h): equal
-// trees of pure operators over the same values. What is sampled counts as what it is sampled from:
-// where both are present they are equal.
+// Equality of conditions in drafts, as in clock inference (infer_clocks_conditions.h): equal
+// trees of pure operators over the same values. A sampled value counts as its operand, because
+// both are equal wherever both are present.
 //
 //   merge (x > 0) (y when (x > 0)) (z when not (x > 0))      one comparison
 #pragma once
@@ -16,18 +16,18 @@ namespace rml::draft {
 
 class SameConditions {
  public:
-  // `end`: what each draft stands for.
+  // `end`: by draft, the draft for which it stands.
   SameConditions(const Draft& draft, const States& states, const std::vector<DraftId>& end)
       : draft_(draft), states_(states), rules_(draft, states), end_(end) {}
 
   struct Condition {
     DraftId value;
     bool positive = true;
-    bool constant = false;  // then `positive` is whether it holds
+    bool constant = false;  // true: `positive` is its value
   };
-  // Without negations and samplings.
+  // The condition without negations and samplings.
   Condition peel(DraftId d, bool positive) const;
-  // Equal numbers: equal values wherever both are present.
+  // Numbers of computations: values with equal numbers are equal wherever both are present.
   std::uint32_t number(DraftId d);
 
  private:
@@ -39,7 +39,8 @@ class SameConditions {
   const States& states_;
   ShapeRules rules_;
   const std::vector<DraftId>& end_;
-  std::unordered_map<std::uint32_t, std::uint32_t> numbers_;  // by DraftId; own while the tree is walked
+  // By DraftId; during the walk of a tree: its own number.
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers_;
   std::unordered_map<std::string, std::uint32_t> shared_;
 };
 

@@ -1,12 +1,12 @@
-// A contraction as diagonals, sums, transpositions and products.
+// Writes a contraction as diagonals, sums, transpositions and products.
 //
-// Each operand first loses the axes that only it has: diagonals of repeated indices are
-// taken, indices that neither the result nor another operand has are summed. Then two
-// operands at a time become one, by a product of matrices where an index is summed, else by
-// a multiplication that broadcasts. Last the axes are put in order; an index of the result
-// that no operand is left with is broadcast, and a repeated one is placed on a diagonal.
+// First each operand loses the axes that only it has: repeated indices become diagonals, and
+// indices that neither the result nor another operand has are summed. Then two operands at a time
+// become one, by a matrix product if an index is summed, else by a broadcast multiplication. Last
+// the axes are ordered. An index of the result that no operand has any more is broadcast, and a
+// repeated one is placed on a diagonal.
 //
-//   ij,jk->ki    matmul(transpose b, transpose a)    with a's and b's axes behind the common ones
+//   ij,jk->ki    matmul(transpose b, transpose a)    with a's and b's axes after the common ones
 #include "semantics/instantiate/contraction.h"
 
 #include <algorithm>
@@ -125,7 +125,8 @@ class Writer {
     return {make_("mul", {u, v}, {}, shape(step.kept)), step.kept};
   }
 
-  // [common, a, summed] times [common, summed, b], each group as one axis; none where it is empty.
+  // Multiplies [common, a, summed] by [common, summed, b], with each group as one axis, or none
+  // if it is empty.
   Factor matrix_product(const Factor& a, const Factor& b, const ContractionStep& step) {
     const bool batched = !step.common.empty();
     const bool rows = batched || !step.only_a.empty(), columns = batched || !step.only_b.empty();
@@ -158,8 +159,8 @@ class Writer {
     if (spread != shape(distinct))
       g.value = make_("broadcast_to", {g.value}, {integers_attribute(shape(distinct))}, shape(distinct));
     g.indices = distinct;
-    // An index that occurs again, as the k-th, is -1 - k. Its elements lie on a diagonal with those of the
-    // occurrence before, which may itself be one.
+    // The k-th occurrence of an index becomes the label -1 - k. Its elements are on a diagonal
+    // with those of the previous occurrence, which may be a label itself.
     Indices labels;
     for (std::size_t k = 0; k < c_.result.indices.size(); ++k) {
       const int index = c_.result.indices[k];
@@ -169,7 +170,7 @@ class Writer {
       if (before == c_.result.indices.rend()) continue;
       const auto previous = c_.result.indices.rend() - before - 1;
       const int diagonal = labels[static_cast<std::size_t>(previous)];
-      // The axes before the k-th are in order, those behind it follow.
+      // The axes before the k-th are in order; the others follow them.
       Indices last = g.indices, whole = g.indices;
       std::erase(last, diagonal);
       last.push_back(diagonal);

@@ -1,4 +1,4 @@
-// Contractions written with the operators that compute them.
+// Writes contractions with the operators that compute them.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,11 @@
 
 namespace rml::draft {
 
-// Makes the value of an operator by name; told its operands, attributes and shape.
+// Makes a value from the name of an operator, its operands, attributes and shape.
 using MakeValue = std::function<ValueId(const char* op, std::vector<ValueId>, std::vector<Attribute>, Shape)>;
 
-// The value of the contraction; `operands` in the order of its terms, `zero` a scalar of the dtype.
+// The value of the contraction. `operands` are in the order of its terms; `zero` is a scalar of
+// the dtype.
 ValueId write_contraction(const Contraction&, const std::vector<ValueId>& operands, ValueId zero, const MakeValue&);
 
 }  // namespace rml::draft

@@ -1,9 +1,9 @@
-// Where a draft's values come from (see draft.h).
+// Call chains of drafts, for messages, and the search for dependences of a value on itself.
 #include "semantics/instantiate/draft.h"
 
 namespace rml::draft {
 
-// The innermost calls first; a chain of more than eight is cut in the middle.
+// Innermost calls first; a chain of more than eight is cut in the middle.
 void add_instance_chain(Diagnostic& d, const Draft& draft, const Program& program, InstanceId instance) {
   std::vector<InstanceId> chain;
   for (InstanceId i = instance; i.valid() && draft.instances[i.index].parent.valid();

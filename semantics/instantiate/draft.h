@@ -1,9 +1,9 @@
 // The draft: core equations whose shapes and static values are not known yet.
 //
-// Elaboration inlines every node and writes one draft per expression; a variable is an
-// alias whose target its equation fills in, so the order of equations and the cycles
-// through fby need no care. Aliases are then resolved, shapes and static values solved
-// (solve_shapes.h), and what is left is emitted as core.
+// Elaboration inlines every node and writes one draft value per expression. A variable is an
+// alias, whose target its equation sets, so neither the order of equations nor cycles through fby
+// matter. Then aliases are resolved, shapes and static values are solved (solve_shapes.h), and
+// the rest is emitted as core.
 //
 //   y = x[i, 1:3] + 1      %4 alias y -> %8
 //                          %8 apply add %6 %7;  %6 syntactic index of x;  %7 const 1
@@ -36,14 +36,14 @@ struct DraftClock {
   bool positive = true;
 };
 
-// An attribute argument: a static expression, or a value known from the start.
+// An attribute argument: a static expression, or a known value.
 struct StaticArgument {
-  DraftId value;  // invalid: `known` holds already
+  DraftId value;  // invalid: `known` has the value
   Attribute known;
   ParameterKind kind = ParameterKind::integers;
 };
 
-struct Item {  // of x[i, a:b:c]; invalid bounds and steps are left out
+struct Item {  // an item of x[i, a:b:c]; omitted bounds and steps are invalid
   bool is_range = false;
   DraftId at, lower, upper, step;
   Span span;
@@ -58,9 +58,9 @@ struct Const {
 struct Input {
   std::uint32_t index;
   std::vector<DraftId> shape;
-  bool is_given = false;  // of the body of an iteration: it has this shape
+  bool is_given = false;  // true in the body of an iteration: it has this shape
   Shape given = {};
-  bool is_open = false;  // of a node that is never called: it may have any shape
+  bool is_open = false;  // true in a node that is never called: it may have any shape
 };
 struct Apply {
   OperatorId op;
@@ -72,7 +72,7 @@ struct Index {
   DraftId operand;
   std::vector<Item> items;
 };
-// A variable whose type is written with a shape.
+// A variable whose declared type has a shape.
 struct Declared {
   DraftId operand;
   std::vector<DraftId> shape;
@@ -87,7 +87,7 @@ struct Iterate {
   std::shared_ptr<Iterator> of;
   std::vector<DraftId> operands;
 };
-struct Result {  // of a Call or an Iterate
+struct Result {  // a result of a Call or an Iterate
   DraftId call;
   std::uint32_t output;
 };
@@ -117,7 +117,7 @@ struct Value {
   Span span;
   InstanceId instance;
   std::string name;
-  bool is_static = false;  // a part of a static argument: its clock says nothing
+  bool is_static = false;  // part of a static argument: its clock has no meaning
 };
 
 struct External {
@@ -142,7 +142,7 @@ struct Assertion {
   Span span;
 };
 
-// What an instance is given, in the order of its node's inputs, and the call that gives it.
+// The arguments of an instance in the order of its node's inputs, and the call.
 struct CallSite {
   ExprId call;  // invalid for the entry
   std::vector<DraftId> arguments;
@@ -156,27 +156,29 @@ struct Draft {
   std::vector<External> externals;
   std::vector<NamedValue> inputs, outputs, parameters, watches;
   std::vector<Assertion> asserts;
-  bool open = false;  // of a node that is never called: what depends on its inputs is not judged
+  // True for a node that is never called: checks skip values that depend on its inputs.
+  bool open = false;
   std::uint64_t most_elements = Limits{}.elements;
 
   Value& operator[](DraftId d) { return values[d.index]; }
   const Value& operator[](DraftId d) const { return values[d.index]; }
 };
 
-// What the solver knows of a value.
+// The solver's knowledge of a value.
 struct State {
-  bool known = false;  // the shape is
+  bool known = false;  // true if the shape is known
   Shape shape;
-  std::shared_ptr<const Tensor> constant;  // static values
-  bool begun = false;                      // a cycle was begun here, as if the shape were this
+  std::shared_ptr<const Tensor> constant;  // set for static values
+  bool begun = false;                      // a cycle was begun here, assuming this shape
 };
 using States = std::vector<State>;  // by DraftId
 
-// Whether a value depends on itself within a cycle, or on what it is at a later one. `end`: what each draft stands for.
+// True if a value depends on itself within a cycle or through later cycles. `end`: by draft, the
+// draft for which it stands.
 bool comes_back(const Draft& draft, const std::vector<DraftId>& end, DraftId d);
 
-// Calls f(DraftId&) for every draft a right-hand side mentions, static arguments and
-// conditions included, bounds and attributes that were left out not.
+// Calls f(DraftId&) for every draft that a right-hand side mentions, including static arguments
+// and conditions, but not bounds and attributes that were left out.
 template <class AnyRhs, class F>
 void for_each_mention(AnyRhs& rhs, F&& f) {
   const auto all = [&](auto& list) {
@@ -224,7 +226,7 @@ void for_each_mention(AnyRhs& rhs, F&& f) {
       rhs);
 }
 
-// Adds to a diagnostic the chain of instantiations that leads to `instance`.
+// Adds the chain of calls that leads to `instance` to a diagnostic.
 void add_instance_chain(Diagnostic&, const Draft&, const Program&, InstanceId instance);
 
 }  // namespace rml::draft

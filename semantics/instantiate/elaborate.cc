@@ -1,8 +1,8 @@
-// Elaboration of instances: equations, interfaces, limits (see instantiate/elaborate.h).
+// Elaborates instances: equations, interfaces, limits.
 //
-// Every variable of an instance is an alias from the start; its equation fills in the
-// target. A call binds the callee's inputs to its arguments and yields the callee's output
-// aliases, which the pending instance will fill in:
+// Every variable of an instance is an alias from the start; its equation sets the target. A call
+// binds the callee's inputs to its arguments and yields aliases for the callee's outputs, which
+// the pending instance will set:
 //
 //   node f(x) -> (y) y = x + 1;      y of f   -> add %x 1
 //   node g(a) -> (b) b = f(a);       x of f   -> a,  b -> y of f
@@ -14,7 +14,7 @@ namespace rml::draft {
 
 namespace {
 
-// Equations of one instance.
+// Writes the equations of one instance.
 class Body {
  public:
   Body(DraftWriter& write, Scope& scope)
@@ -30,7 +30,8 @@ class Body {
   const std::vector<Variable>& variables() const { return variables_; }
   const std::string& text(std::uint32_t v) const { return write_.program().text(variables_[v].name); }
 
-  // The alias of a variable stands for a value, with the shape that the variable's type declares.
+  // Sets the target of a variable's alias to the value, with the shape that the variable's type
+  // declares.
   void assign(std::uint32_t v, DraftId value) {
     const DraftId alias = scope_.variables[v];
     const DraftId checked = declared(variables_[v].type, v, value);
@@ -44,7 +45,7 @@ class Body {
     draft_[alias].name = name;
   }
 
-  // `externals`: those that have been declared, by NodeId.
+  // `externals`: by NodeId, the external nodes already declared.
   void elaborate(std::unordered_map<std::uint32_t, std::uint32_t>& externals) {
     for (std::uint32_t v = 0; v < scope_.arguments.size() && v < scope_.variables.size(); ++v)
       assign(v, scope_.arguments[v]);
@@ -78,7 +79,7 @@ class Body {
       const Variable& variable = variables_[v];
       find_clock(v);
       if (variable.kind != Variable::input && variable.equation < results.size()) {
-        // An output may have a type in the interface and another one where it is defined.
+        // An output may have one type in the interface and another one at its definition.
         const auto& written = node_.equations[variable.equation].targets[variable.target].type;
         const ast::TypeAnnotation* second = written && &*written != variable.type ? &*written : nullptr;
         assign(v, declared(second, v, results[variable.equation][variable.target]));
@@ -95,7 +96,7 @@ class Body {
     }
   }
 
-  // The node as one call per instance; its interface is fully typed.
+  // Writes the node as one call per instance; its interface has complete types.
   void elaborate_external(std::unordered_map<std::uint32_t, std::uint32_t>& externals) {
     const auto [known, is_new] = externals.try_emplace(scope_.node.index, draft_.externals.size());
     External declared{write_.program().text(node_.name), node_.name_span, {}, {}, {}, {}, {}};
@@ -207,7 +208,7 @@ class Elaborator {
       const DraftId id = body.expressions().add(std::move(input), dtype, ck, variable.span);
       write_.draft[id].name = body.text(v);
       if (operand != nullptr)
-        body.assign(v, id);  // what its type declares is checked
+        body.assign(v, id);  // the shape in its type is checked
       else
         std::get<Alias>(write_.draft[scope.variables[v]].rhs).target = id;
       write_.draft.inputs.push_back({body.text(v), id, ck, variable.span});
@@ -223,7 +224,8 @@ class Elaborator {
     }
   }
 
-  // Counts what the instance at hand has added. A body is no longer than its source, so that is soon enough.
+  // Adds the growth of the draft to the totals. One instance adds no more than the length of its
+  // source, so a check after each instance suffices.
   bool is_within_limits(const Scope& scope) {
     const Limits& limits = entry_.options.limits;
     whole_.instances += write_.draft.instances.size() - counted_instances_;
@@ -255,7 +257,8 @@ class Elaborator {
   const Entry& entry_;
   Elaboration& whole_;
   DraftWriter write_;
-  std::size_t counted_instances_ = 0, counted_equations_ = 0;   // of the draft, in `whole_`
+  // Part of the draft already counted in `whole_`.
+  std::size_t counted_instances_ = 0, counted_equations_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> externals_;  // by NodeId
 };
 

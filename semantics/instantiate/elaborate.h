@@ -1,5 +1,5 @@
-// Elaboration: the first half of instantiate. Inlines every node reached from the entry
-// and writes one draft per expression (draft.h); shapes and static values come later.
+// Elaboration, the first half of instantiate: inlines every node reached from the entry and
+// writes one draft value per expression (draft.h). Shapes and static values are determined later.
 #pragma once
 
 #include "semantics/check/checked.h"
@@ -9,23 +9,24 @@
 
 namespace rml::draft {
 
-// What has been elaborated of a program, bodies of iterations included, which are elaborated one by one.
+// Counts of elaborated items, over the entry and the bodies of iterations, which are elaborated
+// separately.
 struct Elaboration {
   std::uint64_t instances = 0, equations = 0;
-  std::optional<Diagnostic> excess;  // the limit that is exceeded: nothing more is elaborated
+  std::optional<Diagnostic> excess;  // the exceeded limit; elaboration then stops
 };
 
-// The node that elaboration begins with, and as part of what.
+// The node at which elaboration begins, and its context.
 struct Entry {
   const Checked& checked;
   const InstantiateOptions& options;
-  const InstantiateBody& instantiate_body;  // of nodes that are iterated; it outlives the draft
+  const InstantiateBody& instantiate_body;  // for bodies of iterations; outlives the draft
   NodeId node;
-  const Given* given = nullptr;  // of a node that is iterated: its operands
-  Depth depth = {};              // within which it stands
+  const Given* given = nullptr;  // for the node of an iteration: its operands
+  Depth depth = {};              // nesting depth of the node
 };
 
-// Not whole, with a diagnostic, when a limit is exceeded.
+// If a limit is exceeded, reports it and returns an incomplete draft.
 Draft elaborate(const Entry& entry, Elaboration& whole, Diagnostics& diagnostics);
 
 }  // namespace rml::draft

@@ -1,8 +1,8 @@
-// Emission of core from a solved draft (see instantiate/emit.h).
+// Emits the core of a solved draft.
 //
-// Static values become constants; samplings by a constant and branches never taken vanish,
-// and with them their clocks; operands of fby and merge are broadcast to the result; an
-// init that is no constant is sampled by the start of its clock:
+// Static values become constants. Samplings by a constant and branches never taken vanish with
+// their clocks. Operands of fby and merge are broadcast to the result. A variable init is
+// sampled:
 //
 //   x fby y    when start x, start = fby true false, both on the clock of x fby y
 #include "semantics/instantiate/emit.h"
@@ -23,14 +23,14 @@ namespace rml::draft {
 
 namespace {
 
-// What `slice` is told of these axes: starts, stops and, where one is not 1, steps.
+// The attributes of `slice` for these axes: starts, stops and, if one is not 1, steps.
 std::vector<Attribute> slice_bounds(const std::vector<IndexAxis>& axes, const Shape& whole) {
   std::vector<std::int64_t> starts, stops, steps;
   for (const IndexAxis& axis : axes) {
     const std::int64_t extent = whole[starts.size()];
     const bool all = axis.kind == IndexAxis::dynamic;
     const std::int64_t begin = all ? 0 : axis.begin, count = all ? extent : axis.count;
-    std::int64_t stop = begin;  // just behind the last element in the step's direction
+    std::int64_t stop = begin;  // after the last element in the step's direction
     if (count > 0) stop += (count - 1) * axis.step + (axis.step > 0 ? 1 : -1);
     starts.push_back(begin);
     stops.push_back(stop < 0 ? stop - extent : stop);  // before the first element is -extent - 1
@@ -58,9 +58,9 @@ class Emitter {
   struct Condition {
     ValueId value;
     bool positive = true;
-    bool constant = false;  // then `positive` is whether it holds
+    bool constant = false;  // true: `positive` is its value
   };
-  struct Place {  // where a value made here belongs
+  struct Place {  // clock and place of a new value
     ClockId clock;
     Span span;
     InstanceId instance;
@@ -106,7 +106,7 @@ class Emitter {
   const States& states_;
   ShapeRules rules_;
   const Program& program_;
-  const bool in_body_;  // of an iteration
+  const bool in_body_;  // in the body of an iteration
   Diagnostics& diagnostics_;
   Core core_;
   ClockTable table_;
@@ -114,16 +114,16 @@ class Emitter {
   std::vector<bool> needed_;
   SameConditions same_{draft_, states_, end_};
   std::unordered_map<std::uint64_t, ValueId> conditions_;            // by number and clock
-  std::unordered_map<std::uint32_t, std::vector<DraftId>> written_;  // of Booleans, by number
+  std::unordered_map<std::uint32_t, std::vector<DraftId>> written_;  // Booleans, by number
   std::vector<ValueId> emitted_;
   std::vector<ClockId> clocks_;
   std::unordered_map<std::string, ValueId> constants_;
   std::unordered_map<std::uint32_t, ValueId> starts_, cycles_;         // by ClockId
   std::unordered_map<const IteratorBody*, std::uint32_t> iterations_;  // their externals
-  std::unordered_map<std::uint32_t, std::vector<ValueId>> spread_;     // results of maps that live in time, by DraftId
+  std::unordered_map<std::uint32_t, std::vector<ValueId>> spread_;     // by DraftId: results of maps
 };
 
-// What a value is equal to once static values are known: another value, or nothing.
+// The value for which d stands once static values are known, or invalid.
 DraftId Emitter::stands_for(DraftId d) const {
   if (state(d).constant != nullptr) return {};
   const auto same_shape = [&](DraftId of) { return state(of).shape == state(d).shape ? of : DraftId{}; };
@@ -145,7 +145,7 @@ Core Emitter::run() {
   if (diagnostics_.has_errors()) return std::move(core_);
   find_needed();
   emitted_.resize(draft_.values.size());
-  core_.values.reserve(2 * draft_.values.size());  // with constants, which the draft has in its states
+  core_.values.reserve(2 * draft_.values.size());  // with constants, which are states of the draft
   clocks_.resize(draft_.clocks.size());
   clocks_[base.index] = base_clock;
   clocks_[never.index] = never_clock;
@@ -164,7 +164,7 @@ Core Emitter::run() {
   return std::move(core_);
 }
 
-// `v = not w; w = not v`: conditions without their negations must be something.
+// Reports `v = not w; w = not v`: conditions that are only negations of each other.
 void Emitter::find_negated_cycles() {
   static const OperatorId logical_not = operators().require("logical_not");
   const auto next = [&](DraftId d) {
@@ -178,7 +178,8 @@ void Emitter::find_negated_cycles() {
          [&](const std::vector<DraftId>& cycle) { report_value_cycle(draft_, program_, cycle, diagnostics_); });
 }
 
-// Parts of static arguments are no streams: of most, only the shape is read.
+// Finds the drafts to emit. Most parts of static arguments are left out, since only their shapes
+// are read.
 void Emitter::find_needed() {
   needed_.assign(draft_.values.size(), false);
   std::vector<bool> clocked(draft_.clocks.size(), false);
@@ -205,14 +206,14 @@ void Emitter::find_needed() {
   }
 }
 
-// What is sampled by on a clock: one value for all that are the same condition.
+// The condition on a clock; equal conditions share one value.
 Emitter::Condition Emitter::condition(DraftId d, bool positive, ClockId ck) {
   const SameConditions::Condition peeled = same_.peel(d, positive);
   if (peeled.constant) return {{}, peeled.positive, true};
   return {condition_on(peeled.value, ck), peeled.positive, false};
 }
 
-// The value on the clock, or what it is sampled from on a clock above.
+// The condition's value on the clock; if there is none, a sampling of its value on a clock above.
 ValueId Emitter::condition_on(DraftId peeled, ClockId ck) {
   const std::uint32_t number = same_.number(peeled);
   const std::uint64_t key = std::uint64_t{number} << 32 | ck.index;
@@ -238,7 +239,7 @@ void Emitter::note_conditions() {
     if (!is_emitted(DraftId{v}) || draft_.values[v].dtype != DType::boolean) continue;
     written_[same_.number(DraftId{v})].push_back(DraftId{v});
   }
-  // What is sampled by a condition comes after the condition.
+  // Values on outer clocks first, since samplings follow their condition.
   const auto depth = [&](DraftId v) {
     std::size_t n = 0;
     for (DraftClockId c = draft_.values[v.index].clock; draft_.clocks[c.index].parent.valid();
@@ -272,7 +273,7 @@ ValueId Emitter::add(core::Rhs rhs, DType dtype, Shape shape, const Place& place
   return ValueId{core_.values.size() - 1};
 }
 
-// One value per constant, and for ports one per constant and clock.
+// One value per constant; for ports, one per constant and clock.
 ValueId Emitter::constant(const Tensor& tensor, ClockId clock) {
   ValueId& known = constants_[constant_key(tensor) + std::to_string(clock.index)];
   if (!known.valid() || std::get<core::Const>(core_[known].rhs).value != tensor)
@@ -280,7 +281,7 @@ ValueId Emitter::constant(const Tensor& tensor, ClockId clock) {
   return known;
 }
 
-// The constant at a shape; nothing where it would be too large.
+// The constant, broadcast to a shape; invalid if it would be too large.
 ValueId Emitter::repeated(const Tensor& tensor, const Shape& shape) {
   if (tensor.shape() == shape) return constant(tensor);
   const auto elements = element_count(shape);
@@ -292,7 +293,7 @@ ValueId Emitter::operand(DraftId d) {
   return state(d).constant != nullptr ? constant(*state(d).constant) : emitted_[d.index];
 }
 
-// The operand at the shape of the result, on the given clock.
+// The operand, broadcast to the shape of the result, on the given clock.
 ValueId Emitter::operand(DraftId d, const Shape& shape, ClockId clock) {
   d = end_[d.index];
   if (state(d).shape == shape) return operand(d);
@@ -321,7 +322,7 @@ ValueId Emitter::start(ClockId clock) {
   return known->second;
 }
 
-// The number of the cycle, sampled to a clock: what random draws depend on.
+// The number of the cycle, sampled to a clock, for random draws.
 ValueId Emitter::cycle(ClockId clock) {
   if (clock == never_clock) return constant(Tensor::scalar(DType::i64, std::int64_t{0}));
   if (const auto known = cycles_.find(clock.index); known != cycles_.end()) return known->second;
@@ -391,7 +392,8 @@ core::Rhs Emitter::apply(DraftId d, const Apply& a, ClockId ck) {
   return operators()[a.op].lowering == Lowering::contraction ? contraction(d, made, ck) : made;
 }
 
-// Static indices below 0 count from the end, as those of x[-1] do, whose gradient is placed there.
+// Counts negative static indices from the start. The gradient of x[-1] places its adjoint at such
+// an index.
 void Emitter::count_from_start(core::Apply& made, const Apply& place, ClockId ck) {
   for (std::size_t k = 1; k < made.operands.size(); ++k) {
     const auto& at = state(end_[place.operands[k].index]).constant;
@@ -448,8 +450,8 @@ core::Rhs Emitter::fby(DraftId d, const Fby& f, ClockId ck) {
   return core::Fby{init, next};
 }
 
-// Ranges and static indices first, by slice and reshape; then the indices that change,
-// which `index` takes on the leading axes.
+// First ranges and static indices, by slice and reshape; then dynamic indices, by `index` on the
+// leading axes.
 core::Rhs Emitter::index(DraftId d, const Index& i, ClockId ck) {
   const auto axes = std::get<std::vector<IndexAxis>>(rules_.index_axes(d));
   const Place place{ck, draft_[d].span, draft_[d].instance};
@@ -472,7 +474,7 @@ core::Rhs Emitter::index(DraftId d, const Index& i, ClockId ck) {
   ValueId at = operand(i.operand);
   core::Apply step{0, {at}, {}, 0};
   Shape shape = whole;
-  bool pending = false;  // `step`, of the shape `shape`, is not a value yet
+  bool pending = false;  // `step`, with the shape `shape`, is not yet a value
   const auto next = [&](const char* name, std::vector<ValueId> operands, std::vector<Attribute> attributes,
                         Shape result) {
     if (pending) at = add(step, dtype, shape, place);
@@ -533,7 +535,8 @@ core::Rhs Emitter::iterate(DraftId d, const Iterate& x, ClockId ck) {
                                 [this](ClockId c) { return start(c); },
                                 [this](ClockId c) { return cycle(c); },
                                 in_body_};
-    // In the body of another iteration, the way back may lead through what stands around that one.
+    // In the body of another iteration, the dependence may go through values around that
+    // iteration.
     const bool may_come_back = in_body_ || comes_back(draft_, end_, d);
     const mapped::SpreadAt at{ck, draft_[d].span, draft_[d].instance, std::move(operands), may_come_back};
     spread_[d.index] = mapped::spread(*body.spreading, at, around);
@@ -555,7 +558,8 @@ ValueId Emitter::port(const NamedValue& named) {
   return state(d).constant != nullptr ? constant(*state(d).constant, clock(named.clock)) : emitted_[d.index];
 }
 
-// p = init fby …  =>  p = param(init) fby …: what is loaded under the parameter's path takes init's place.
+// p = init fby …  =>  p = param(init) fby …: a value loaded for the parameter's path replaces
+// init.
 void Emitter::open_to_loading(const Parameter& parameter) {
   const core::Rhs rhs = core_[parameter.value].rhs;
   const auto* f = std::get_if<core::Fby>(&rhs);

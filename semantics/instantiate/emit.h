@@ -1,4 +1,4 @@
-// Emission: the last part of instantiate, from solved drafts to core.
+// Emission, the last part of instantiate: from a solved draft to core.
 #pragma once
 
 #include "semantics/instantiate/draft.h"
@@ -6,8 +6,8 @@
 
 namespace rml::draft {
 
-// The core of a draft whose aliases are resolved and whose states are complete. A value
-// that stands for itself once constant conditions are known is E0501.
+// The core of a draft whose aliases are resolved and whose states are complete. Reports E0501 for
+// a value that stands for itself once constant conditions are known.
 Core emit(const Draft& draft, const States& states, const Program& program, bool in_body, Diagnostics& diagnostics);
 
 }  // namespace rml::draft

@@ -1,4 +1,4 @@
-// One draft per expression, as expressions are met (see instantiate/expressions.h).
+// Writes the draft values of expressions in the order of the walk.
 #include "semantics/instantiate/expressions.h"
 
 #include <array>
@@ -19,7 +19,7 @@ const char* operator_name(BinaryOp op) {
 
 }  // namespace
 
-// Clocks of variables may name variables, so they are filled in once all exist.
+// Clocks of variables may refer to variables, so they are set after all variables exist.
 Scope open_scope(DraftWriter& write, InstanceId instance, NodeId node, std::vector<DType> dtypes,
                  std::vector<DraftClockId> clocks) {
   Scope scope;
@@ -35,7 +35,7 @@ Scope open_scope(DraftWriter& write, InstanceId instance, NodeId node, std::vect
     scope.variables.push_back(
         within.add(Alias{}, within.dtype(typed.variable_types[v]), base, resolved.variables[v].span));
   for (std::size_t v = 0; v < resolved.variables.size(); ++v) {
-    // A clock that samples by an expression is reached only from inside the node.
+    // A clock with an expression as its condition is used only inside the node.
     if (resolved.variables[v].kind == Variable::local) continue;
     const DraftClockId clock = within.clock(clocked.variable_clocks[v]);
     write.draft[scope.variables[v]].clock = clock;
@@ -191,7 +191,7 @@ DraftId Expressions::reference(ExprId e) {
                     checked().names.references[e.index]);
 }
 
-// A constant has one draft per dtype and clock it is used at.
+// A constant has one draft value per dtype and clock.
 DraftId Expressions::constant_item(ConstId id, DraftClockId clock, DType dtype) {
   if (const DraftId met = write_.constant(id, dtype, clock); met.valid()) return met;
   const ast::Const& item = program().consts[id.index];
@@ -212,7 +212,8 @@ DraftId Expressions::constant_item(ConstId id, DraftClockId clock, DType dtype) 
 
 DraftId Expressions::literal(ExprId e, Literal made) {
   const Span span = program().span(e);
-  // Only an override may be of a kind that its dtype has not: anything else has been checked.
+  // Only an override may have a kind that its dtype does not have; everything else has been
+  // checked.
   if (!made.problem.empty() && (made.code != Code::E0902 || scope_.untyped)) {
     Diagnostic& d = write_.diagnostics.report(made.code, span, std::move(made.problem), std::move(made.label));
     add_instance_chain(d, draft_, program(), scope_.instance);
@@ -224,7 +225,7 @@ DraftId Expressions::literal(ExprId e, Literal made) {
 
 DraftId Expressions::unary(ExprId e, const ast::Unary& u) {
   if (u.op == UnaryOp::negate) {
-    // -0 is +0 as an integer and -0.0 as a float, either way what negation gives.
+    // The result of negating 0: +0 for an integer, -0.0 for a float.
     if (const auto* l = std::get_if<ast::IntLiteral>(&program()[u.operand]))
       return literal(e, integer_literal(dtype_of(e), l->value, true));
     if (const auto* l = std::get_if<ast::FloatLiteral>(&program()[u.operand]))
@@ -261,7 +262,7 @@ DraftId Expressions::subscript(ExprId e, const ast::Index& i) {
   return add_as(e, std::move(index));
 }
 
-// `arguments` are in the order of the row's parameters, a variadic one expanded in place.
+// `arguments` are in the order of the row's parameters, with a variadic one expanded.
 DraftId Expressions::operation(ExprId e, OperatorId op, const std::vector<ExprId>& arguments) {
   const OperatorInfo& row = operators()[op];
   Apply apply{op, {}, {}, 0};
@@ -285,9 +286,10 @@ DraftId Expressions::operation(ExprId e, OperatorId op, const std::vector<ExprId
   return add_as(e, std::move(apply));
 }
 
-// The group: the same place of the optimiser, below the outermost of the derived nodes that call one another. What is
-// not in an optimiser is a group of its own. Differentiation writes the call of the optimiser; other calls of a derived
-// node lead to derived nodes or are copies.
+// The group: the same place in the optimiser, under the outermost of the nested derived nodes. A
+// sum outside optimisers is its own group. The call of an optimiser is recognised by its fixed
+// target, which differentiation writes. Its other calls with a fixed target lead to derived nodes
+// or are copies.
 std::uint64_t Expressions::joint_key(ExprId e) const {
   const std::string place = "/" + write_.identity(scope_.node, e);
   const auto at = [&](InstanceId i) -> const Instance& { return draft_.instances[i.index]; };
@@ -359,7 +361,7 @@ std::vector<DType> Expressions::callee_dtypes(ExprId call) const {
   return list;
 }
 
-// The callee's outputs, as aliases that it will fill in.
+// Aliases for the callee's outputs, whose targets the callee sets.
 std::vector<DraftId> Expressions::instance(ExprId e, const ast::Call& call, NodeId node) {
   const InstanceId id{draft_.instances.size()};
   draft_.instances.push_back({scope_.instance, node, call.callee_span, qualified(write_.identity(scope_.node, e)),
@@ -403,7 +405,7 @@ std::vector<DraftId> Expressions::iteration(ExprId e, const ast::Call& call, Nod
   return results;
 }
 
-// Nodes that do not live in time have nothing that is known by where they are called.
+// Only a node that lives in time has parts that are identified by the place of its call.
 CalledAt Expressions::called_at(ExprId e, NodeId node) {
   if (!checked().names.nodes[node.index].lives_in_time) return {};
   const bool is_derived = draft_.instances[scope_.instance.index].derived;
@@ -411,14 +413,14 @@ CalledAt Expressions::called_at(ExprId e, NodeId node) {
           is_derived ? write_.outermost_derived(scope_.instance) : std::string()};
 }
 
-// param(e) is e as it was at the first cycle, known by the instance path and the variable of
-// its equation: a random initialiser is drawn once. param(e, act, step) begins so, and is
-// moved by step where act holds:
+// param(e) keeps the value of e at the first cycle, so a random initialiser is drawn once. It is
+// identified by the path of the instance and the variable of its equation. param(e, act, step)
+// starts with e, and step is added to it where act holds:
 //
 //   p = fby e %1    %1 = merge act %2 (p when not act)    %2 = add (p when act) step
 DraftId Expressions::parameter(ExprId e, DraftId v, const OrderedArguments& arguments) {
   const DraftId held = add_as(e, Fby{v, v});
-  // Apart: the draft grows meanwhile, and not every compiler evaluates the right-hand side first.
+  // Separate statements: the draft grows, and compilers may evaluate the left-hand side first.
   const DraftId next = arguments.size() == 3 && arguments[1].valid() ? moved(e, held, arguments) : held;
   std::get<Fby>(draft_[held].rhs).next = next;
   draft_.parameters.push_back({qualified(write_.identity(scope_.node, e)), held, clock_of(e), program().span(e)});
@@ -440,7 +442,7 @@ DraftId Expressions::moved(ExprId e, DraftId held, const OrderedArguments& argum
   return add(Merge{act, changed, stays, false, span}, dtype, ck, span);
 }
 
-// stop_gradient(e) is e; a value of its own where it is to be told apart.
+// stop_gradient(e) equals e; it becomes a value of its own if it must be distinguished.
 DraftId Expressions::stopped(ExprId e, DraftId v) {
   const DType dtype = dtype_of(e);
   if (!write_.keep_stops || !is_float(dtype)) return v;
@@ -453,7 +455,7 @@ DraftId Expressions::stopped(ExprId e, DraftId v) {
   return v;
 }
 
-// What stands for an expression that was found wrong before.
+// A placeholder for an expression with an error that was already reported.
 DraftId Expressions::missing(ExprId e) {
   const DType dtype = e.valid() ? dtype_of(e) : DType::f32;
   return add(Const{std::make_shared<const Tensor>(Tensor(dtype, {}))}, dtype, base,

@@ -1,9 +1,9 @@
-// Elaboration of the expressions of one instance: one draft per expression.
+// Elaborates the expressions of one instance: one draft value per expression.
 //
-// Literals take the dtype that inference gave them in this instance, so a literal that does
-// not fit it is found here; a minus sign belongs to the literal it stands before. An `if`
-// is the merge of its sampled branches. Random draws get their key here, from the path of
-// the instance and the number of the draw in it.
+// A literal gets its inferred dtype in this instance, so a literal that does not fit is reported
+// here; a minus sign belongs to the literal after it. An `if` is the merge of its sampled
+// branches. A random draw gets its key from the path of the instance and the number of the draw
+// in it.
 //
 //   if c then a else b    merge c (when c a) (when not c b)
 #pragma once
@@ -29,7 +29,7 @@ class Expressions {
   DraftId static_value(ExprId e);
   std::vector<DraftId> static_values(const std::vector<ExprId>& list);
 
-  // What a term of the node at hand stands for in this instance.
+  // The clock of a term of the current node, in this instance.
   DraftClockId clock(ClockTermId term);
   DraftClockId clock_of(ExprId e);
   DType dtype(TypeTerm term) const;
@@ -70,7 +70,7 @@ class Expressions {
   DraftWriter& write_;
   Draft& draft_;
   Scope& scope_;
-  bool is_static_ = false;  // a static argument is being read
+  bool is_static_ = false;  // inside a static argument
 };
 
 }  // namespace rml::draft

@@ -1,7 +1,5 @@
-// Instantiation: from checked nodes to one flat core (see instantiate.h).
-//
-// Four steps, each a file family of its own: elaboration inlines all nodes into drafts;
-// aliases are resolved; shapes and static values are solved; what is left is emitted.
+// Instantiation in four steps, each with its own files: elaboration inlines all nodes into
+// drafts; aliases are resolved; shapes and static values are solved; the rest is emitted.
 //
 //   node counter() -> (o) o = 0 fby u; u = o + 1;
 //     %0 = const 0    %1 = fby %0 %3    %2 = const 1    %3 = add %1 %2
@@ -24,13 +22,14 @@ using draft::Given;
 using draft::InstantiateBody;
 using draft::States;
 
-// A draft, and what is known of its values once aliases are resolved and shapes solved.
+// A draft, and the states of its values after aliases are resolved and shapes solved.
 struct Solved {
   Draft draft;
   States states;
 };
 
-// What is instantiated of one program: its entry, and the bodies of its iterations as their operands become known.
+// Instantiates the entry of a program, and the bodies of its iterations once their operands are
+// known.
 class Instantiation {
  public:
   Instantiation(const Checked& checked, const InstantiateOptions& options)
@@ -42,7 +41,7 @@ class Instantiation {
   Instantiation(const Instantiation&) = delete;
   Instantiation& operator=(const Instantiation&) = delete;
 
-  // Nothing when a limit is exceeded.
+  // Nothing if a limit is exceeded.
   std::optional<Solved> solve(NodeId node, const Given* given, Depth depth, Diagnostics& diagnostics) {
     Solved solved{elaborate({checked_, options_, instantiate_body_, node, given, depth}, whole_, diagnostics), {}};
     if (whole_.excess) return std::nullopt;
@@ -51,7 +50,7 @@ class Instantiation {
     return solved;
   }
 
-  // Nothing when there are errors.
+  // Nothing if there are errors.
   std::optional<Core> instantiate(NodeId node, const Given* given, Depth depth, Diagnostics& diagnostics) {
     const std::optional<Solved> solved = solve(node, given, depth, diagnostics);
     if (!solved || diagnostics.has_errors()) return std::nullopt;

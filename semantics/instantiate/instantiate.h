@@ -1,7 +1,7 @@
-// Instantiation: Checked nodes to Core.
+// Instantiation: from checked nodes to a core.
 //
-// Every node is inlined from the entry point on, shapes and static values are solved by propagation to a fixed point;
-// what comes of it are core equations, which keep the invariants of core.h (verify).
+// Every node is inlined from the entry on. Shapes and static values are propagated to a fixed
+// point. The result is a core that keeps the invariants of core.h (verify).
 #pragma once
 
 #include <string>
@@ -13,12 +13,13 @@
 
 namespace rml {
 
-// The core of `entry`; meaningless (but printable) when errors were reported. An entry input
-// without a written shape is a scalar, without a decided dtype what its scheme's default says.
+// The core of `entry`; if errors were reported, it is only good for printing. An entry input
+// without a written shape is a scalar; without a determined dtype it has the default of its
+// scheme.
 Core instantiate(const Checked&, NodeId entry, const InstantiateOptions&, Diagnostics&);
 
-// What is wrong with the shapes of a node that is never called, for all possible callers: `open` is taken to be set.
-// Whether all of it could be judged.
+// Checks the shapes of a node that is never called, for all possible callers; sets `open`.
+// Returns true if all shapes could be checked.
 bool check_open(const Checked&, NodeId, InstantiateOptions, Diagnostics&);
 
 }  // namespace rml

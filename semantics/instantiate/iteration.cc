@@ -1,6 +1,6 @@
-// Bodies of iterations (see instantiate/iteration.h).
+// Instantiates the bodies of iterations.
 //
-// A state has the shape that its initial value and what it becomes broadcast to:
+// The shape of a state is the broadcast of its initial value and of its next value:
 //
 //   fold add(0.0; xs)    xs: f32[10, 3]    the state: [], then [3]
 #include "semantics/instantiate/iteration.h"
@@ -17,9 +17,10 @@ namespace rml::draft {
 
 namespace {
 
-constexpr int max_growth = 16;  // of a state's shape: more than ranks and extents of 1 allow
+// Limit on the growth of a state's shape; ranks and extents of 1 allow less.
+constexpr int max_growth = 16;
 
-// Constants that may be what attributes and shapes of the body depend on, or are cheap to repeat.
+// True for constants that attributes or shapes of the body may depend on, or that are small.
 bool stands_in_body(const IteratorOperand& operand) {
   if (operand.constant == nullptr) return false;
   const auto elements = element_count(operand.shape);
@@ -101,7 +102,7 @@ std::string Iterator::described() const {
   return origin.valid() ? "the gradient of `" + program_.text(program_[origin].name) + "`" : "`" + name() + "`";
 }
 
-// What no iteration takes.
+// Rejects operations that no iteration may contain.
 bool Iterator::stays_inside(const Core& body, IteratorBody& out) const {
   for (std::size_t v = 0; v < body.values.size(); ++v) {
     const core::Apply* apply = apply_of(body, ValueId{v});
@@ -116,7 +117,7 @@ bool Iterator::stays_inside(const Core& body, IteratorBody& out) const {
   return true;
 }
 
-// A fold or scan begins with the states that it is given, at every cycle.
+// A fold or scan starts from its initial states at every cycle, so its body may have no memory.
 bool Iterator::stands_outside_time(const Core& body, IteratorBody& out) const {
   const std::string taken = "`map` takes it: there each element has a memory of its own";
   for (const rml::Value& v : body.values) {
@@ -143,12 +144,12 @@ bool Iterator::stands_outside_time(const Core& body, IteratorBody& out) const {
   return true;
 }
 
-// Whether what lives in time can be spread out over the elements.
+// True if the memory of the body can be spread over the elements.
 bool Iterator::spreads(const Core& body, IteratorBody& out) const {
   const mapped::Elements elements(body, how_.sequences);
   const auto obstacle = mapped::find_obstacle(body, elements);
   if (obstacle) return refuse(out, described(), obstacle->because, obstacle->at, {obstacle->note});
-  // What differs between elements has an axis more outside.
+  // A value that differs between elements gets one more axis outside the map.
   for (std::size_t k = 0; k < body.values.size(); ++k) {
     const rml::Value& v = body.values[k];
     if (v.shape.size() < max_rank || body.is_const(ValueId{k}) || !elements.differs(ValueId{k})) continue;
@@ -170,11 +171,11 @@ void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& 
   std::optional<Core> body = with_states_that_hold(operands, given, out);
   if (!body) return;
   it.body = std::move(*body);
-  // What a state becomes may be smaller than the state: it is broadcast.
+  // The next value of a state may be smaller than the state: broadcasts it.
   for (std::size_t k = 0; k < how_.states; ++k) broadcast_output(it.body, k, given.operands[k].shape);
   if (!stays_inside(it.body, out)) return;
-  // A gradient's `map` computes forward and backward results, and may need the ones for the others: it has to be taken
-  // apart also where shapes and constants have left nothing in it that lives in time.
+  // The `map` of a gradient computes forward and backward results, and the latter may depend on
+  // the former. So it must be split even if shapes and constants have left no memory in it.
   const bool is_called_in_time = how_.kind == ast::Iteration::map && !at_.path.empty();
   const bool lives = is_called_in_time || mapped::lives_in_time(it.body);
   if (lives && !(how_.kind == ast::Iteration::map ? spreads(it.body, out) : stands_outside_time(it.body, out))) return;
@@ -192,7 +193,7 @@ void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& 
   out.external.iteration = std::make_shared<const Iteration>(std::move(it));
 }
 
-// An element of each sequence, and everything else whole.
+// The operands in one round: an element of each sequence, everything else as a whole.
 Given Iterator::given_in_a_round(const std::vector<IteratorOperand>& operands, IteratorBody& out) const {
   Given given{dtypes_, {}, call_, at_};
   for (std::uint32_t k = 0; k < operands.size(); ++k) {
@@ -207,7 +208,7 @@ Given Iterator::given_in_a_round(const std::vector<IteratorOperand>& operands, I
   return given;
 }
 
-// The body once no round yields a larger state than it is given.
+// The body, with states large enough that no round yields a larger one.
 std::optional<Core> Iterator::with_states_that_hold(const std::vector<IteratorOperand>& operands, Given& given,
                                                     IteratorBody& out) const {
   for (int growth = 0;; ++growth) {
@@ -233,7 +234,7 @@ std::optional<Core> Iterator::with_states_that_hold(const std::vector<IteratorOp
   }
 }
 
-// What the iteration takes and yields: sequences are whole, and what is no state is stacked.
+// The types of the call: sequences as a whole, results other than states stacked.
 bool Iterator::find_interface(const Iteration& it, IteratorBody& out) const {
   const auto whole = [&](const Port& port, bool is_stacked) {
     Shape shape = it.body[port.value].shape;

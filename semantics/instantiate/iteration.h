@@ -1,5 +1,6 @@
-// `map`, `fold` and `scan` on the way to core: a body is a program of its own, instantiated once the shapes of
-// what it is given are known (solve_shapes.h asks), and anew for every other shape.
+// Bodies of `map`, `fold` and `scan`. A body is instantiated as a program of its own when the
+// shapes of its operands are known (solve_shapes.h calls this), and again for each other list of
+// shapes.
 //
 //   h, ys = scan cell(h0; xs; w);     xs: f32[10, 3]     a body with inputs h, x: f32[3], w
 #pragma once
@@ -12,14 +13,15 @@
 
 namespace rml::draft {
 
-// Where a node that lives in time is called: what it has is known by that.
+// The place of a call of a node that lives in time; it identifies the node's parameters and
+// draws.
 struct CalledAt {
   std::string path;
-  std::string derived = {};  // the outermost of the derived nodes that call one another there, by its path
+  std::string derived = {};  // path of the outermost of the nested derived nodes
 };
 
 struct Depth {
-  std::uint64_t calls = 0, loops = 0;  // within which something stands
+  std::uint64_t calls = 0, loops = 0;  // nesting depth
 };
 
 struct IteratorOperand {
@@ -28,7 +30,7 @@ struct IteratorOperand {
   std::shared_ptr<const Tensor> constant;
 };
 
-// What a node is given in each round of an iteration.
+// The arguments of a node in each round of an iteration.
 struct Given {
   std::vector<DType> dtypes;  // by variable of its dtype scheme
   struct Operand {
@@ -40,17 +42,19 @@ struct Given {
   CalledAt at = {};
 };
 
-// The core of a node that is given such operands; nothing where diagnostics say what is wrong with it, or where the
-// program exceeds a limit.
+// The core of a node with these operands; nothing if there are errors, which are reported, or if
+// the program exceeds a limit.
 using InstantiateBody = std::function<std::optional<Core>(NodeId, const Given&, Depth, Diagnostics&)>;
 
 struct IteratorBody {
   ExternalNode external;
-  std::optional<mapped::Spreading> spreading;  // of a `map` whose node lives in time; the external is not called then
-  std::vector<std::uint32_t> passed;  // the operands that the external takes: small constants stand in the body
+  // For a `map` whose node lives in time; then `external` is not called.
+  std::optional<mapped::Spreading> spreading;
+  // The operands of `external`. Small constants are part of the body instead.
+  std::vector<std::uint32_t> passed;
   std::vector<std::pair<DType, Shape>> outputs;
-  Diagnostics diagnostics;  // of the body itself
-  // What else is wrong; empty: nothing.
+  Diagnostics diagnostics;  // errors in the body itself
+  // Another error; empty if there is none.
   std::string problem;
   Code code = Code::E0209;
   bool about_operands = false;
@@ -63,7 +67,7 @@ struct IteratorBody {
 // One call of an iterator.
 class Iterator {
  public:
-  // depth: of the body. dtypes: what stands for the variables of the node's scheme.
+  // depth: nesting depth of the body. dtypes: those for the variables of the node's scheme.
   Iterator(const Program&, const InstantiateBody&, Depth depth, NodeId, const ast::Iteration&, Span call,
            std::vector<DType> dtypes, CalledAt at);
 

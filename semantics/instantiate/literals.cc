@@ -1,4 +1,4 @@
-// Numbers as scalars (see instantiate/literals.h).
+// Converts numbers to scalars, and checks that they fit.
 #include "semantics/instantiate/literals.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a program is instantiated with.
+// Options of instantiation.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace rml {
 
-// -D NAME=VALUE: overrides of `const` items, VALUE an R(ML)2 expression already parsed into
-// the program's arena.
+// -D NAME=VALUE overrides a `const` item. VALUE is an R(ML)² expression, already parsed into the
+// program.
 struct ConstOverride {
   ConstId constant;
   ExprId value;
@@ -17,10 +17,12 @@ struct ConstOverride {
 
 struct InstantiateOptions {
   std::vector<ConstOverride> overrides = {};
-  // List what `stop_gradient` yields among the parameters, without a path; in bodies too (stops_of_rounds.h).
+  // Adds the results of `stop_gradient` to the parameters, without a path; in bodies too
+  // (stops_of_rounds.h).
   bool keep_stops = false;
-  bool open = false;   // inputs without a written type may have any shape, those with one be static
-  Limits limits = {};  // E0702 where the program exceeds one
+  // Inputs without a written type may have any shape, inputs with one may be static.
+  bool open = false;
+  Limits limits = {};  // E0702 if the program exceeds one
 };
 
 }  // namespace rml

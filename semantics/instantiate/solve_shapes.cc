@@ -1,14 +1,14 @@
-// Propagation of shapes and static values to a fixed point (see solve_shapes.h).
+// Propagates shapes and static values to a fixed point.
 //
-// A worklist of values whose operands changed. Joins (fby, merge) are where a cycle may
-// begin before all its operands are known: `h = 0.0 fby h + x` starts with the shape of
-// 0.0. Such a join waits until nothing else can move, then goes ahead with what it has and
-// grows later, each time by broadcasting only, so rank and extents bound how often:
+// A work list has the values whose operands changed. A cycle begins at a join (fby, merge) with
+// an unknown operand: `h = 0.0 fby h + x` starts with the shape of 0.0. Such a join waits until
+// nothing else can change, then uses its known operand. Later it grows by broadcasting only, so
+// rank and extents limit the number of changes:
 //
 //   h: []      h + x: [4]     h: [4]     h + x: [4]     done
 //
-// Whatever lies between joins may still be recomputed in turns (`x = zeros([1]) fby
-// concat(x, x)`), so no value changes more than max_changes times.
+// Values between joins may change without bound (`x = zeros([1]) fby concat(x, x)`), so each
+// value changes at most max_changes times.
 #include "semantics/instantiate/solve_shapes.h"
 
 #include <algorithm>
@@ -59,9 +59,10 @@ class Propagation {
     }
   }
 
-  // Cycles without a join, such as `o = post u; u = o + 1`, begin as what the known operands
-  // broadcast to, a scalar if there are none. So do joins of nothing that is known, `l = x fby x; x = l`, but
-  // later: they need themselves wherever they are present. False if there was no such cycle.
+  // A cycle without a join, such as `o = post u; u = o + 1`, begins with the broadcast of its
+  // known operands, or a scalar. A cycle of joins without known operands, `l = x fby x; x = l`,
+  // does too, but later: its values need themselves wherever they are present. False if there was
+  // no cycle.
   bool begin_cycles() {
     return begin_cycles([](const Rhs& rhs) {
              const auto* apply = std::get_if<Apply>(&rhs);
@@ -157,13 +158,13 @@ class Propagation {
 
   State by_rule(DraftId d) const {
     Outcome<Shape> found = rules_.shape(d);
-    // A recurrence of adjoints may depend on it: the operand's shape may be what follows from this one.
+    // In a recurrence of adjoints, the operand's shape may depend on this result.
     if (!std::holds_alternative<Shape>(found)) found = rules_.target(d);
     const auto* shape = std::get_if<Shape>(&found);
     return shape != nullptr ? State{true, *shape, nullptr} : State{};
   }
 
-  // The broadcast of what is known of the operands and what the join was before.
+  // The broadcast of the known operands and of the join's previous shape.
   State join(DraftId d, bool go_ahead) {
     State next{states_[d.index].known, states_[d.index].shape, nullptr};
     DraftId a, b;

@@ -1,8 +1,8 @@
 // Shapes and static values, solved together over the draft.
 //
-// A shape is unknown, or known and growing by broadcasting; a static value is a constant
-// that some shape may depend on (`zeros(shape(x))`). Both are propagated along uses to a
-// fixed point; only then what is still wrong or unknown is reported.
+// A shape is unknown, or known and growing by broadcasting. A static value is a constant that a
+// shape may depend on (`zeros(shape(x))`). Both are propagated from operands to users up to a
+// fixed point; only then are errors and unknown shapes reported.
 #pragma once
 
 #include <variant>
@@ -15,10 +15,10 @@ namespace rml::draft {
 // Larger tensors are not evaluated at compile time.
 inline constexpr std::int64_t max_static_elements = 65536;
 
-// States of all values, complete unless errors were reported.
+// The states of all values; complete unless errors were reported.
 States solve_shapes(const Draft& draft, const Program& program, Diagnostics& diagnostics);
 
-// What is wrong with a value, in the user's words.
+// An error in a value, in the user's words.
 struct Problem {
   Code code;
   Span span;
@@ -27,43 +27,43 @@ struct Problem {
   std::vector<Label> secondary;
   std::vector<std::string> notes;
 };
-// That a shape has more axes or more elements than any may have, and which of the two.
+// A message for a shape with too many axes or too many elements.
 std::string too_large(const Shape& shape);
 
-// A mention that is no compile-time constant.
+// An argument that must be a compile-time constant and is not.
 struct NotConstant {
   DraftId value;
   std::string what;  // "`shape` of `zeros`"
 };
-// Nothing: an operand is not known yet.
+// monostate: an operand is not known yet.
 template <class T>
 using Outcome = std::variant<std::monostate, T, Problem, NotConstant>;
 
 // One axis of x[i, a:b:c, …] once the shape of x and the bounds are known.
 struct IndexAxis {
   enum Kind : std::uint8_t { range, fixed, dynamic } kind = range;
-  std::int64_t begin = 0, count = 0, step = 1;  // fixed: begin
-  DraftId at;                                   // dynamic
+  std::int64_t begin = 0, count = 0, step = 1;  // for fixed: begin
+  DraftId at;                                   // for dynamic
 };
 
 struct IteratorBody;  // instantiate/iteration.h
 
-// The rules by which states follow from states; reads the states, changes nothing.
+// The rules that derive states from states. They only read the states.
 class ShapeRules {
  public:
   ShapeRules(const Draft& draft, const States& states) : draft_(draft), states_(states) {}
   // The shape of a value that is no join, from the shapes of its operands.
   Outcome<Shape> shape(DraftId d) const;
-  // Of sum_to, the shape it is to have whatever its operand is, once that is known.
+  // For sum_to: the shape given by its attribute, even if the operand is unknown.
   Outcome<Shape> target(DraftId d) const;
-  // The static value of a value whose shape is known, or null.
+  // The static value of a value with a known shape, or null.
   std::shared_ptr<const Tensor> constant(DraftId d) const;
   Outcome<std::vector<IndexAxis>> index_axes(DraftId d) const;
   Outcome<Shape> extents(const std::vector<DraftId>& list, const std::string& what) const;
   Outcome<std::vector<Attribute>> attributes(const Apply& apply) const;
-  // The body of an iteration once its operands are known; null before.
+  // The body of an iteration, or null before its operands are known.
   const IteratorBody* iterated(const Iterate& iterate) const;
-  // "`w` is f32[3, 4]"
+  // A label such as "`w` is f32[3, 4]".
   std::string label_of(DraftId d) const;
 
  private:
@@ -81,10 +81,10 @@ class ShapeRules {
   const States& states_;
 };
 
-// The tensor repeated to a shape it broadcasts to.
+// The tensor, broadcast to a shape.
 Tensor broadcast_tensor(const Tensor& tensor, const Shape& shape);
 
-// Reports what is wrong or unknown at the fixed point.
+// Reports errors and unknown shapes at the fixed point.
 void check_shapes(const Draft& draft, const Program& program, const States& states, Diagnostics& diagnostics);
 
 }  // namespace rml::draft

@@ -1,9 +1,10 @@
-// The checking sweep after solve_shapes: what is wrong at the fixed point, told once.
+// Reports the errors at the fixed point of solve_shapes, each once.
 //
-// First every rule is asked again, now for its complaint. What such a value feeds is
-// unknown because of it and stays silent, or, where a cycle was begun as a scalar, has a shape that was never meant:
-// complaints that depend on one are told only if there are no others. A value unknown for no such reason is E0306. A
-// mistake in a node that is instantiated many times is reported for the first instance.
+// Every rule is evaluated again, now for its error. Values computed from an erroneous value are
+// unknown because of it and are not reported. A cycle that was begun as a scalar may have a wrong
+// shape; errors that depend on it are reported only if there are no others. A value that is
+// unknown for no such reason is E0306. An error in a node with many instances is reported for the
+// first instance.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -34,7 +35,7 @@ class ShapeCheck {
     for (std::uint32_t v = 0; v < states_.size(); ++v) check(DraftId{v});
     for (const Assertion& a : draft_.asserts)
       if (!draft_.open || sure_[a.condition.index]) check_condition(a.condition, a.condition, a.span, "`assert`");
-    // Those of declared clocks, which no sampling need name.
+    // Conditions of declared clocks, even if no sampling names them.
     for (const DraftClock& c : draft_.clocks)
       if (c.parent.valid() && !wrong_conditions_.contains(c.condition) && (!draft_.open || sure_[c.condition.index]))
         check_condition(c.condition, c.condition, draft_[c.condition].span, "`when`");
@@ -70,7 +71,7 @@ class ShapeCheck {
     if (shape != nullptr) check_size(d);
   }
 
-  // One is enough: what is computed with it is as large.
+  // One report suffices, because values computed from it are as large.
   void check_size(DraftId d) {
     const std::uint64_t most = draft_.most_elements;
     if (too_large_ || static_cast<std::uint64_t>(*element_count(state(d).shape)) <= most) return;
@@ -156,11 +157,12 @@ class ShapeCheck {
     }
   }
 
-  // Whether something is wrong inside what is iterated: it is told there.
+  // True if the body of the iteration has errors, which are reported at their places in the body.
   bool check_body(DraftId d, const Iterate& iterate) {
     const IteratorBody* body = rules_.iterated(iterate);
     if (body == nullptr || !body->diagnostics.has_errors()) return false;
-    // What is not constant in it may be an argument of the node that is never called.
+    // A value in the body that is not constant may be an argument of the node that is never
+    // called.
     if (draft_.open && (!std::ranges::all_of(iterate.operands, [&](DraftId o) { return sure_[o.index]; }) ||
                         std::ranges::any_of(body->diagnostics.all(),
                                             [](const Diagnostic& found) { return found.code == Code::E0304; })))
@@ -172,7 +174,7 @@ class ShapeCheck {
     return true;
   }
 
-  // The variable whose declared type a value carries, or nothing (constant items).
+  // The variable whose declared type the value has; empty for constant items.
   std::string name_of(DraftId d) const {
     const ast::Node& node = program_[draft_.instances[draft_[d].instance.index].node];
     const auto at = [&](const auto& p) { return p.name.valid() && p.span == draft_[d].span; };
@@ -185,7 +187,7 @@ class ShapeCheck {
     return {};
   }
 
-  // Whether it is constant if inputs are.
+  // True if the value would be constant if the inputs were.
   bool hangs_on_input(DraftId d) const {
     std::set<DraftId> seen;
     std::vector<DraftId> pending = {d};
@@ -212,7 +214,7 @@ class ShapeCheck {
     report(d, p);
   }
 
-  // What was given is defined elsewhere; arguments may have changed places.
+  // The value of the argument is defined elsewhere; the arguments may be in the wrong order.
   void explain_argument(DraftId d, DraftId value, Problem& p) const {
     const Span defined = draft_[value].span;
     if (std::ranges::none_of(p.secondary, [&](const Label& l) { return l.span == defined; }))
@@ -225,7 +227,7 @@ class ShapeCheck {
     p.notes.push_back("the parameters are, in this order, " + order);
   }
 
-  // Follows what is not constant to where that comes from.
+  // Adds notes that follow a value which is not constant to the reason.
   void explain(DraftId d, Problem& p) const {
     for (int hops = 0; hops < 1000; ++hops) {
       const Rhs& rhs = draft_[d].rhs;
@@ -298,12 +300,13 @@ class ShapeCheck {
     add_instance_chain(diagnostic, draft_, program_, draft_[d].instance);
   }
 
-  // Those whose shape follows neither from the beginning of a cycle, from a declaration that is not true, nor from what
-  // is known only in part.
+  // By value: true if its shape depends on no begun cycle, no wrong declaration and no incomplete
+  // knowledge.
   std::vector<bool> sure_values() {
     find_users();
     std::vector<bool> sure(states_.size(), true);
-    // A join has the shape that an operand gives it, unless that may have been meant to grow.
+    // A join has the shape that an operand gives it, unless the other operand might make it
+    // larger.
     const auto keeps_shape = [&](DraftId d) {
       if (draft_.open) return false;
       const Rhs& rhs = draft_[d].rhs;
@@ -333,7 +336,7 @@ class ShapeCheck {
       for_each_mention(draft_.values[v].rhs, [&](DraftId m) { users_[m.index].push_back(DraftId{v}); });
   }
 
-  // Marks d and all that is computed from it.
+  // Marks d and all values computed from it.
   void poison(DraftId d) {
     find_users();
     std::vector<DraftId> stack = {d};
@@ -364,7 +367,7 @@ class ShapeCheck {
     }
   }
 
-  // Joins of nothing that is known were begun as scalars. What is wrong with that is not the shape.
+  // A join of unknown operands was begun as a scalar. Its error is the cycle, not the shape.
   bool report_cycles(const std::vector<bool>& sure) {
     bool told = false;
     for (std::uint32_t v = 0; v < states_.size(); ++v) {
@@ -375,7 +378,8 @@ class ShapeCheck {
     return told;
   }
 
-  // What depends on itself within the instant has no value, of whatever shape. Of a choice neither branch is known.
+  // A value that depends on itself within the instant has no value of any shape. For a choice,
+  // neither branch is known.
   bool report_cycle(DraftId from, const std::vector<bool>& sure) {
     std::vector<DraftId> path;
     std::vector<bool> met(states_.size(), false);
@@ -390,7 +394,7 @@ class ShapeCheck {
     return true;
   }
 
-  // An operand of the same cycle whose shape is not known either.
+  // An operand of the same cycle whose shape is unknown too.
   DraftId first_unknown(DraftId d, const std::vector<bool>& sure) const {
     DraftId found;
     const auto operand = [&](DraftId o) {
@@ -424,10 +428,11 @@ class ShapeCheck {
   bool has_users_ = false;
   std::vector<DraftId> misdeclared_;
   std::set<DraftId> wrong_conditions_;
-  std::vector<bool> sure_;  // open drafts, by DraftId: before anything was found
+  std::vector<bool> sure_;  // for open drafts, by DraftId: before any error
   std::vector<std::pair<DraftId, Problem>> found_;
   std::set<std::tuple<Code, std::uint32_t, std::uint32_t, std::uint32_t>> told_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> calls_told_;  // into the library, by their places
+  // Calls of library nodes, by place.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> calls_told_;
 };
 
 }  // namespace

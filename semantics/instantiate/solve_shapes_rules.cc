@@ -1,8 +1,8 @@
 // The rules of solve_shapes.h: shapes and static values of single values.
 //
-// Operators answer through their rows, on the attributes that are known; an operator that
-// only reads shapes (`shape(x)`) is static as soon as they are. Indexing has bounds that
-// count from the end and are checked here:
+// Operators use the functions of their rows, on the known attributes. An operator that only reads
+// shapes (`shape(x)`) is static as soon as they are known. Negative bounds of an index count from
+// the end; they are checked here:
 //
 //   x: [4, 3]    x[-1, 0:2]    axis 0 fixed at 3, axis 1 range 0…2: shape [2]
 //                x[::-2]       axis 0 range 3, 1: shape [2, 3]
@@ -58,7 +58,7 @@ std::optional<double> number(const Tensor& t) {
   return std::nullopt;
 }
 
-// The operator as its syntax writes it, before a message: "`+`: ".
+// The operator's symbol for the start of a message: "`+`: ".
 std::string written(const OperatorInfo& row) {
   constexpr std::pair<std::string_view, std::string_view> symbols[] = {
       {"add", "+"}, {"sub", "-"},           {"mul", "*"},         {"div", "/"}, {"mod", "%"},
@@ -70,7 +70,7 @@ std::string written(const OperatorInfo& row) {
   return name.empty() ? std::string() : "`" + std::string(name) + "`: ";
 }
 
-// Whether the parameter is an integer where it is left out, so that no rule expects none.
+// True if the default is an integer, so that rules may always expect one.
 bool has_one(const OperatorParameter& parameter) {
   const std::string_view text = parameter.default_value;
   return !text.empty() && text != "all" && text[0] != '[';

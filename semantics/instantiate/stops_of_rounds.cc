@@ -1,4 +1,4 @@
-// Bodies within bodies come first: what they bring out is stopped in the body around them.
+// Treats inner bodies first: their stopped values become stopped values of the body around them.
 #include "semantics/instantiate/stops_of_rounds.h"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace rml {
 namespace {
 
 struct Stop {
-  Shape shape;  // of all rounds
+  Shape shape;  // shape for all rounds together
   DType dtype;
   Span span;
 };
 
 struct BroughtOut {
-  std::uint32_t place = 0;  // of the first among the inputs, or the outputs
+  std::uint32_t place = 0;  // index of the first one among the inputs or outputs
   std::vector<Stop> stops;
 };
 
@@ -72,7 +72,7 @@ class Bringer {
 
   static bool can_be(const Shape& shape) { return element_count(shape) && shape.size() <= max_rank; }
 
-  // What a call yields or takes more.
+  // Adds the new results or operands to a call.
   void list(ValueId call, const BroughtOut& out) {
     for (std::uint32_t k = 0; k < out.stops.size(); ++k) {
       const Stop& stop = out.stops[k];

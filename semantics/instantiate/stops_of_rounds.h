@@ -1,10 +1,11 @@
-// What `stop_gradient` yields in the rounds of iterations, brought out of them.
+// Moves the results of `stop_gradient` in the rounds of iterations out of the iterations.
 //
 //   node f(x) -> (y)                  ys = map f(xs);
 //     y = x * stop_gradient(x);
 //
-//   told    what is stopped is an output of the body: the iteration yields that of all rounds, stacked
-//   given   it is an input of the body, which takes an element of one sequence more
+// - told: the stopped value becomes an output of the body, and the iteration yields the values of
+//   all rounds, stacked.
+// - given: it becomes an input of the body, and the iteration takes one more sequence.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,12 @@ namespace rml {
 
 enum class Rounds : std::uint8_t { told, given };
 
-// Lists what is stopped in bodies among the parameters of the core, in the same order either way: what is told, or
-// zeros that the iteration takes, until the caller makes an input of them.
+// Adds the stopped values of bodies to the parameters of the core, in the same order in both
+// modes. With `given`, these are zeros that the iteration takes, until the caller makes an input
+// of them.
 void bring_out_stops(Core&, Rounds);
 
-// Every use of v becomes one of an input, which is put at this place among the others.
+// Replaces every use of v by a new input, inserted at this place among the inputs.
 void make_input(Core&, ValueId v, const std::string& name, std::size_t place);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// What is made once for all instances (see instantiate/writer.h).
+// Tables of items that all instances of a draft share.
 #include "semantics/instantiate/writer.h"
 
 namespace rml::draft {

@@ -1,6 +1,6 @@
-// A draft while it is written: what its instances share, and those that wait for their equations.
-//
-// Instances wait in a queue rather than on the stack, so a chain of 100,000 of them is no deeper than one.
+// A draft during its construction: the data that its instances share, and the queue of instances
+// whose equations are still to be written. The queue replaces recursion, so a chain of 100,000
+// instances needs no more stack than one.
 #pragma once
 
 #include <unordered_map>
@@ -11,50 +11,50 @@
 
 namespace rml::draft {
 
-// An instance: what stands in it for the node's dtype variables, clock variables and variables.
-// Constants are elaborated in a scope without a node.
+// An instance: the values of the node's dtype variables, clock variables and variables. Constants
+// are elaborated in a scope without a node.
 struct Scope {
   InstanceId instance;
   NodeId node;
-  std::uint64_t calls = 0;                                // that lead here
+  std::uint64_t calls = 0;                                // depth of calls that lead here
   std::vector<DType> dtypes;                              // by dtype variable of the node's scheme
   std::vector<DraftClockId> clocks;                       // by clock variable
   std::vector<DraftId> variables;                         // by variable index: aliases
-  std::vector<DraftId> arguments;                         // by input, of callees
-  DraftClockId constant_clock = base;                     // of every expression, without a node
-  std::unordered_map<std::uint32_t, DraftId> values;      // by ExprId, as met
-  std::unordered_map<std::uint32_t, DraftClockId> terms;  // by ClockTermId, as met
+  std::vector<DraftId> arguments;                         // by input; for callees
+  DraftClockId constant_clock = base;                     // without a node: clock of every expression
+  std::unordered_map<std::uint32_t, DraftId> values;      // by ExprId; filled by the walk
+  std::unordered_map<std::uint32_t, DraftClockId> terms;  // by ClockTermId; filled by the walk
   bool untyped = false;                                   // an override: every expression has this dtype
   DType untyped_dtype = DType::f32;
 };
 
 class DraftWriter {
  public:
-  // depth: of the entry.
+  // depth: nesting depth of the entry.
   DraftWriter(const Checked& checked, const InstantiateOptions& options, const InstantiateBody& instantiate_body,
               Depth depth, Diagnostics& diagnostics);
 
   const Checked& checked;
-  const InstantiateBody& instantiate_body;  // of nodes that are iterated
+  const InstantiateBody& instantiate_body;  // for bodies of iterations
   const Depth depth;
   Diagnostics& diagnostics;
   Draft draft;
   std::vector<Scope> pending;
-  bool keep_stops = false;  // as of InstantiateOptions
-  CalledAt called_at;       // the entry is, where it lives in time and is mapped
+  bool keep_stops = false;  // as in InstantiateOptions
+  CalledAt called_at;       // place of the map whose body is the entry, if it has memory
 
   const Program& program() const { return *checked.program; }
-  // The clock sampled by a condition: one, however often it is asked for.
+  // The clock sampled by a condition; equal arguments give the same clock.
   DraftClockId on(DraftClockId parent, DraftId condition, bool positive);
-  // What stands for a constant at a dtype and clock; invalid as long as nothing was put there.
+  // The draft value of a constant at a dtype and clock; invalid until it is set.
   DraftId& constant(ConstId id, DType dtype, DraftClockId clock);
-  // The value that replaces that of a constant; invalid: none.
+  // The override of a constant's value; invalid if there is none.
   ExprId replacement(ConstId id) const;
-  // What a call of a node is known by among its others.
+  // The identity of a call among the calls of its node.
   const std::string& identity(NodeId node, ExprId call);
-  // Below what an instance is called; itself where the name is empty.
+  // A name below the path of an instance; the path itself if the name is empty.
   std::string qualified(InstanceId instance, const std::string& name) const;
-  // The path of the outermost of the derived nodes that call one another, the last one the instance.
+  // The path of the outermost of the nested derived nodes that end with this instance.
   std::string outermost_derived(InstanceId) const;
 
  private:
@@ -71,7 +71,7 @@ class DraftWriter {
   std::unordered_map<ClockKey, DraftClockId, ClockKeyHash> clocks_;
   std::unordered_map<std::uint64_t, DraftId> constants_;          // by ConstId, dtype and clock
   std::unordered_map<std::uint32_t, ExprId> replacements_;        // by ConstId
-  std::unordered_map<std::uint32_t, CallIdentities> identities_;  // by NodeId, as met
+  std::unordered_map<std::uint32_t, CallIdentities> identities_;  // by NodeId; filled at first use
 };
 
 }  // namespace rml::draft

@@ -6,7 +6,7 @@
 // longer read, the adjoint of the result is a new operand with the result's indices, and the new
 // result has the operand's indices.
 //
-//    ij,jk->ik    by operand 0:  (ij),jk,ik->ij    by operand 1 of that:  (ij),(jk),ik,ij->jk
+//   ij,jk->ik    by operand 0:  (ij),jk,ik->ij    by operand 1 of that:  (ij),(jk),ik,ij->jk
 //
 // So an application of `…_adjoint` has the operands of the contraction, and then one adjoint for
 // each entry of `parts`. The entries are the operands by which it was differentiated, in this

@@ -3,7 +3,7 @@
 // Most operators treat axes alike: an axis is cut into pieces, each a nest of at most two counted
 // steps in the result and the operand. The moves are all combinations of one piece per axis.
 //
-//    pad(x: [3], 2, 1, mode="reflect")    x2 x1 | x0 x1 x2 | x1: three pieces
+//   pad(x: [3], 2, 1, mode="reflect")    x2 x1 | x0 x1 x2 | x1: three pieces
 #include "semantics/operators/moves.h"
 
 #include <algorithm>
