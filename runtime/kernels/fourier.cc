@@ -108,7 +108,9 @@ void fill_roots(Complex<T>* to, std::int64_t n) {
   }
 }
 
-// One pass: y[q + s (r p + k)] = w^(p k s) sum over j of x[q + s (p + m j)] exp(-2 pi i j k / r), with m = length / r.
+// One pass, with m = length / r:
+//
+//   y[q + s (r p + k)] = w^(p k s) sum over j of x[q + s (p + m j)] exp(-2 pi i j k / r)
 template <class T>
 struct Pass {
   const Complex<T>* x;

@@ -26,7 +26,8 @@ std::uint8_t position(const std::string_view (&names)[N], const rml_attribute& t
   return static_cast<std::uint8_t>(std::find_if(names, names + N, is) - names);
 }
 
-// Attributes: axis, size, mode, coordinates, scale, start, end, cubic, antialias, exclude_outside, value
+// Attributes: axis, size, mode, coordinates, scale, start, end, cubic, antialias,
+// exclude_outside, value
 rml::sampling::Axis read(const rml_kernel_call* call, std::int64_t from, std::int64_t to) {
   const rml_attribute* a = call->attributes;
   rml::sampling::Axis axis;

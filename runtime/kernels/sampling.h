@@ -43,7 +43,7 @@ struct Axis {
   Coordinates where{};
   std::int64_t from = 0, to = 0;  // extents of the operand and the result
   double scale = 0;               // scale from operand to result; 0: the ratio of the extents
-  double start = 0, end = 1;      // crop: part of the operand; 0 is its first element, 1 its last one
+  double start = 0, end = 1;      // crop: part of the operand, from 0 (first element) to 1 (last)
   double cubic = -0.75;
   bool antialias = false, exclude_outside = false;
 

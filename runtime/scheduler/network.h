@@ -170,7 +170,7 @@ class Network {
   // Twice the number of changes, plus 1 if a thread sleeps until the next change.
   std::atomic<std::uint32_t> changes_{0};
   std::int64_t segments_before_ = 0, longest_before_ = 0;  // statistics of the initial state
-  std::int64_t frontier_ = 0;                              // latest known value; used by the popping thread
+  std::int64_t frontier_ = 0;                              // latest value; used by the popping thread
   // number of cycles, and a time; used by the pushing thread
   std::int64_t announced_ = 0, first_unannounced_ = 0;
   mutable std::mutex mutex_;  // protects `quiet` and its results, and failures_
