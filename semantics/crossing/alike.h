@@ -1,7 +1,9 @@
-// Which things behave alike, of things that are told by a kind and by others of them, also in rings.
+// Partition refinement: finds equal things among things that are described by a kind and by
+// references to other things, possibly in cycles.
 //
-// All are alike until they are told apart: by their kind at first, then by what they are made of, until nothing new is
-// told. Most things come after those that they are made of, so a sweep tells most of it at once.
+// At first all things are in one class. Classes are split by kind, then by the classes of the
+// references, until nothing changes. Most things follow those that they refer to, so the first
+// sweep finds most of the classes.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +13,9 @@
 
 namespace rml {
 
-// `describe(thing, class_of, words)` appends what is known of a thing, with `class_of(other)` for each that it is made
-// of. Returns by thing the first one that is like it; each one itself if that takes too many sweeps.
+// `describe(thing, class_of, words)` appends a description of a thing, with `class_of(other)` for
+// each thing it refers to. Returns, by thing, the first thing equal to it; itself for each thing
+// if too many sweeps are needed.
 template <class Describe>
 std::vector<std::uint32_t> first_alike(std::size_t count, Describe&& describe) {
   constexpr int most_sweeps = 64;
@@ -22,7 +25,7 @@ std::vector<std::uint32_t> first_alike(std::size_t count, Describe&& describe) {
     std::map<std::vector<std::uint32_t>, std::uint32_t> number;
     for (std::uint32_t n = 0; n < count; ++n) {
       words.assign(1, known[n]);
-      // What this sweep has found is not to be mixed up with what the last one found.
+      // Class numbers of this sweep and of the previous sweep must not be confused.
       describe(n, [&](std::uint32_t other) { return other < n ? 2 * next[other] + 1 : 2 * known[other]; }, words);
       next[n] = number.try_emplace(words, static_cast<std::uint32_t>(number.size())).first->second;
     }

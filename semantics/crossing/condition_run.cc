@@ -1,5 +1,5 @@
-// Letters are decided when they are first asked for, `no` first. The decisions of an instant are a path in a tree; the
-// next path differs in the last decision that was `no`.
+// A letter is decided at its first query, first as false. The decisions of an instant form a path
+// in a tree. The next path changes the last decision that was false.
 #include "semantics/crossing/condition_run.h"
 
 #include <algorithm>

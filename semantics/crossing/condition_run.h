@@ -1,7 +1,8 @@
-// What conditions are at one instant, for all values that letters may have.
+// The truth of conditions at one instant, for all values of the letters.
 //
-// An instant is looked at again and again, each time with other letters; only letters that somebody asks for count.
-// What a memory keeps, what was promised and how far what repeats itself has come is the state from which it begins.
+// The same instant is evaluated repeatedly, each time with other values of the letters; only
+// letters that a query uses are varied. The initial state of the instant has the contents of
+// memories, the promises, and the position in conditions that repeat.
 //
 //   run.begin(state);
 //   do {
@@ -19,21 +20,21 @@ class ConditionRun {
   struct State {
     std::vector<std::int8_t> memories;    // -1: it had no instant yet
     std::vector<std::uint32_t> promises;  // codes of conditions that hold at this instant, sorted
-    std::uint32_t instant = 0;            // of what repeats itself
+    std::uint32_t instant = 0;            // position in the conditions that repeat
   };
 
-  // Of what the roots depend on.
+  // Evaluates the conditions on which the roots depend.
   ConditionRun(const Conditions&, const std::vector<Condition>& roots);
 
   State start() const;
   void begin(const State&);
   bool truth(Condition c) { return truth_of_cell(conditions_.leader(c).cell()) != c.negative(); }
-  // Promises are kept.
+  // True if all promises are kept.
   bool consistent();
   State next();
-  // What letters are, where they were asked for.
+  // The values of the letters that queries have used.
   std::vector<std::pair<ValueId, bool>> letters() const;
-  // False: all have been tried.
+  // False if all values have been tried.
   bool other_letters();
 
   std::int64_t spent() const { return spent_; }
@@ -52,13 +53,13 @@ class ConditionRun {
 
   const Conditions& conditions_;
   std::vector<std::uint32_t> memories_;    // cells
-  std::vector<std::uint32_t> place_;       // by cell: among the memories
-  std::uint32_t prefix_ = 0, period_ = 1;  // of all that repeats itself together
+  std::vector<std::uint32_t> place_;       // by cell: index among the memories
+  std::uint32_t prefix_ = 0, period_ = 1;  // prefix and period of all repeating conditions together
   State state_;
   std::vector<std::int8_t> memo_;  // by cell: -1 unknown
   std::vector<std::uint32_t> known_, promising_;
   std::vector<Decision> decisions_;
-  std::size_t taken_ = 0;  // decisions that were asked for again
+  std::size_t taken_ = 0;  // number of earlier decisions repeated so far
   std::int64_t spent_ = 0;
 };
 

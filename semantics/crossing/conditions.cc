@@ -1,5 +1,5 @@
-// Cells are made by recursion of bounded depth over definitions within an instant; operands of memories and posts are
-// looked at when everything has been asked for, so that recurrences need no care.
+// Makes cells by recursion of bounded depth over definitions within an instant. Operands of
+// memories and posts are processed in close(), so recurrences need no special treatment.
 #include "semantics/crossing/conditions.h"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace rml {
 
 namespace {
 
-constexpr int max_depth = 500;                 // of definitions in one another; what lies deeper is a letter
-constexpr std::size_t max_followed = 8;        // memories, but for starts of clocks
-constexpr std::int64_t followed_cycles = 600;  // of what is run
+constexpr int max_depth = 500;                 // nesting depth of definitions; deeper values are letters
+constexpr std::size_t max_followed = 8;        // memories, except starts of clocks
+constexpr std::int64_t followed_cycles = 600;  // limit on running a condition without inputs
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Condition Conditions::both(Condition a, Condition b) {
   if (a == no || b == no || a == !b) return no;
   if (a == yes || a == b) return b;
   if (b == yes) return a;
-  // The first is asked first: whether the second has a value may depend on it.
+  // Keeps the order of a and b: whether b has a value may depend on a.
   const auto [known, is_new] = conjunctions_.try_emplace(std::uint64_t{a.code} << 32 | b.code);
   if (is_new) known->second = add({Cell::conjunction, a, b, no});
   return known->second;
@@ -51,7 +51,8 @@ Condition Conditions::holds(ValueId v) {
   const auto [known, is_new] = known_.try_emplace(v.index, no);
   if (!is_new) return known->second;
   known_[v.index] =
-      add({.kind = Cell::letter, .a = no, .b = no, .c = no, .value = v});  // where it is defined by itself
+      // Used if it is defined by itself.
+      add({.kind = Cell::letter, .a = no, .b = no, .c = no, .value = v});
   ++depth_;
   const Condition found = depth_ > max_depth ? letter(v) : define(v);
   --depth_;
@@ -67,7 +68,7 @@ Condition Conditions::define(ValueId v) {
   }
   if (const auto* f = std::get_if<core::Fby>(&rhs)) {
     if (is_start(core_, v)) return begins(core_[v].clock);
-    // What a delay undoes looks at no other instant.
+    // A delay of a look-ahead needs no other instant.
     const auto* undone = std::get_if<core::Post>(&core_[f->next].rhs);
     if (undone == nullptr) return memory(v);
     const Condition first = holds(f->init);
@@ -112,7 +113,7 @@ Condition Conditions::apply(ValueId v, const core::Apply& a) {
   }
 }
 
-// Free, but where it depends on no input and soon repeats itself.
+// A free letter, unless the value depends on no input and soon repeats.
 Condition Conditions::letter(ValueId v) {
   if (std::holds_alternative<core::Input>(core_[v].rhs)) return known_.at(v.index);
   if (bound_.empty()) find_bound();
@@ -162,7 +163,7 @@ Condition Conditions::ticks(ClockId clock) {
   return found;
 }
 
-// A memory: true, later false.
+// A memory: first true, later false.
 Condition Conditions::begins(ClockId clock) {
   if (const auto known = begins_.find(clock.index); known != begins_.end()) return known->second;
   const Condition present = ticks(clock);
@@ -207,7 +208,7 @@ void Conditions::find_leaders() {
   });
 }
 
-// What depends on inputs and the like, or on what does.
+// Marks the values that depend on inputs, draws, calls or posts.
 void Conditions::find_bound() {
   bound_.assign(core_.values.size(), false);
   const Uses uses(core_);
@@ -230,7 +231,7 @@ void Conditions::find_bound() {
   }
 }
 
-// `c = post (false fby not c)`: no run has it. Its memories are letters.
+// No run has a condition such as `c = post (false fby not c)`: makes letters of its memories.
 void Conditions::free_contradictions() {
   std::uint32_t found = 0;
   const auto component = strong_components(

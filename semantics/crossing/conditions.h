@@ -1,10 +1,12 @@
-// Conditions of a core as cells: what decides at an instant which branches are taken and which clocks tick.
+// Conditions of a core as cells: they decide which branches are taken and which clocks tick at an
+// instant.
 //
-// Constants, `and`, `or`, `not`, equality of Booleans, choices and samplings are followed; a `fby` is a memory, a
-// `post` on the base clock promises what its operand will be at the next instant. What depends on no input is run until
-// it repeats itself. All else is a letter: it may hold or not at any instant, whatever it was before. So of a few
-// memories only is it known what they keep; further ones are letters, as are memories that a post decides, which may
-// contradict themselves.
+// Cells follow constants, `and`, `or`, `not`, equality of Booleans, choices and samplings. A
+// `fby` is a memory. A `post` on the base clock is a promise about its operand at the next
+// instant. A condition that depends on no input is run until it repeats. Everything else is a
+// letter, which may have either value at any instant. Only a few memories are followed; the
+// others are letters, and so are memories that depend on a post, because they may contradict
+// themselves.
 #pragma once
 
 #include <cstdint>
@@ -32,29 +34,31 @@ class Conditions {
 
   struct Cell {
     enum Kind : std::uint8_t { constant, letter, conjunction, choice, memory, ahead, repeated } kind;
-    Condition a, b, c;  // conjunction: a and b; choice: a ? b : c; memory: a, later the b of before; ahead: the next a
+    // conjunction: a and b; choice: a ? b : c; memory: a, later b of one instant before; ahead: a
+    // at the next instant
+    Condition a, b, c;
     Condition present{};      // memory: where it has an instant
-    std::uint32_t index = 0;  // repeated: among the lassos
-    ValueId value{};          // that it is of, where it is of one
+    std::uint32_t index = 0;  // repeated: index of its lasso
+    ValueId value{};          // the core value of the cell, if it has one
   };
 
   explicit Conditions(const Core&);
 
-  // A Boolean scalar, where it is present.
+  // The value of a Boolean scalar where it is present.
   Condition holds(ValueId);
-  // Whether the clock has this cycle; and, where it has, whether this is its first instant.
+  // ticks: true if the clock has this cycle. begins: true if this is then its first instant.
   Condition ticks(ClockId);
   Condition begins(ClockId);
   Condition both(Condition, Condition);
   Condition either(Condition a, Condition b) { return !both(!a, !b); }
   Condition choice(Condition, Condition, Condition);
 
-  // When all conditions have been asked for: what their memories keep, and which are the same.
+  // Call after all conditions have been requested: completes the memories and finds equal cells.
   void close();
-  // The same for all that are the same. Of what has been asked for before they were closed.
+  // A representative of all equal conditions. c must have been requested before close().
   Condition leader(Condition c) const { return {leaders_.at(c.cell()) << 1 | (c.code & 1)}; }
 
-  // The clock whose first instant a cell is, or one that is the same.
+  // The clock whose first instant the cell represents, or an equal clock.
   ClockId begun(std::uint32_t cell) const;
 
   const Cell& operator[](std::uint32_t cell) const { return cells_[cell]; }
@@ -75,12 +79,12 @@ class Conditions {
 
   const Core& core_;
   std::vector<Cell> cells_;
-  std::size_t followed_ = 0;  // memories, but for the beginnings of clocks
+  std::size_t followed_ = 0;  // number of memories, except starts of clocks
   std::vector<Lasso> lassos_;
   std::vector<std::uint32_t> leaders_;                                   // by cell
   std::unordered_map<std::uint32_t, Condition> known_, ticks_, begins_;  // by value, by clock
   std::unordered_map<std::uint64_t, Condition> conjunctions_;
-  std::vector<std::uint32_t> open_;  // memories and posts whose operands are not looked at yet
+  std::vector<std::uint32_t> open_;  // memories and posts whose operands are to be processed
   std::vector<bool> bound_;          // by value: depends on inputs, draws, calls or posts
   int depth_ = 0;
 };

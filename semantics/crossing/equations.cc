@@ -1,4 +1,4 @@
-// Expressions are found again by what they are made of; a few that say the same with less are made simpler at once.
+// Shares equal expressions by hashing, and simplifies a few forms when they are made.
 #include "semantics/crossing/equations.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Node Crossings::add(Expression e) {
 }
 
 Node Crossings::all(std::vector<Node> parts) {
-  constexpr std::size_t short_union = 8;  // is written out in another
+  constexpr std::size_t short_union = 8;  // up to this length, a union is inlined into another
   const std::size_t count = parts.size();
   for (std::size_t k = 0; k < count; ++k) {
     const Expression& part = nodes_[parts[k]];
@@ -173,7 +173,8 @@ class Division {
     }
   }
 
-  // Operands first; where they are on the way already they get a place. What ports and memories stand for comes later.
+  // Copies operands first; an operand on the current path gets a place. Ports and memories are
+  // completed later.
   Node copy(CrossingPart& part, Node root) {
     std::vector<Node> roots{root};
     while (!roots.empty()) {
@@ -212,7 +213,7 @@ class Division {
       copies_[n] = made;
   }
 
-  // Of an expression whose operands are copied, or have a place.
+  // Copies an expression whose operands are copied or have a place.
   Node copied(CrossingPart& part, Node n) {
     Crossings& to = part.crossings;
     const Expression& e = from_[n];
@@ -235,7 +236,7 @@ class Division {
     }
   }
 
-  // Ports and memories have the number of the expression that names them.
+  // Ports and memories belong to the part of the expression that names them.
   void complete(std::vector<CrossingPart>& parts, const std::unordered_map<Node, std::uint32_t>& number) {
     for (Node n = 0; n < from_.size(); ++n) {
       if (states_[n] != done) continue;
@@ -250,10 +251,10 @@ class Division {
   const Crossings& from_;
   const Conditions& conditions_;
   std::vector<Node> roots_;
-  std::vector<std::uint32_t> alike_;  // by node: the first that is like it
-  std::vector<Node> leader_;          // by node: of its part
+  std::vector<std::uint32_t> alike_;  // by node: the first equal node
+  std::vector<Node> leader_;          // by node: representative of its part
   std::vector<bool> met_;
-  std::vector<State> states_;  // by node: of its copy
+  std::vector<State> states_;  // by node: state of its copy
   std::vector<Node> copies_;
   std::vector<PortId> ports_;
   std::vector<Crossings::Memory> memories_;

@@ -1,14 +1,16 @@
-// What values look for beyond an instant, as equations of sets of ports.
+// Equations for the crossings of values: the sets of ports through which they depend on later
+// instants.
 //
-// A port is a way to look beyond an instant: through(p) is what it asks of the next one, an expression again. A memory
-// m holds the set that an expression had at the instant before; what it asks now is the union of through(p) for all p
-// in that set. Expressions are unions, choices by a condition, {p}, and memories. Equal ones are one.
+// A port is one dependence on a later instant; through(p) is the crossing of its operand at the
+// next instant, again an expression. A memory m holds the crossing of an expression one instant
+// earlier; its crossing now is the union of through(p) for all p in that set. Expressions are
+// unions, choices by a condition, {p}, and memories. Equal expressions are shared.
 //
 //   y = if c then x else post y           y: choice(c, none, {p})                through(p): y
 //   s = 0 fby (s + y)                     s: memory(m)    m: union(s, y)
 //
-// An expression may stand for one that is found later, for values that are defined by one another. Ports may be of
-// groups, which are never taken for each other.
+// For recursive values, an expression may be a place that is defined later. Ports may have
+// groups; ports of different groups are never merged.
 #pragma once
 
 #include <unordered_map>
@@ -27,9 +29,9 @@ class Crossings {
 
   struct Expression {
     enum Kind : std::uint8_t { none, all, choice, port, memory } kind = none;
-    Condition condition{};    // of a choice
+    Condition condition{};    // for a choice
     std::uint32_t index = 0;  // port or memory
-    std::vector<Node> parts;  // all: of the union; choice: where the condition holds, where it does not
+    std::vector<Node> parts;  // parts of a union; of a choice: if true, if false
   };
 
   Crossings();
@@ -37,23 +39,23 @@ class Crossings {
   Node all(std::vector<Node> parts);
   Node choice(Condition, Node on_true, Node on_false);
   PortId port(std::uint8_t group = 0);
-  Node beyond(PortId);  // {p}
+  Node beyond(PortId);  // the set {p}
   void ask(PortId p, Node through) { through_[p] = through; }
   Memory memory();
   Node recall(Memory);
   void remember(Memory m, Node of) { kept_[m] = of; }
-  // Stands for an expression that `define` gives.
+  // A place for an expression that `define` sets later.
   Node later();
   void define(Node later, Node expression) { nodes_[later].parts.assign(1, expression); }
 
   const Expression& operator[](Node n) const { return nodes_[n]; }
   std::size_t size() const { return nodes_.size(); }
-  std::size_t ports() const { return through_.size(); }  // first_port and on
+  std::size_t ports() const { return through_.size(); }  // numbered from first_port
   std::size_t memories() const { return kept_.size(); }
   Node through(PortId p) const { return through_[p]; }
   std::uint8_t group(PortId p) const { return groups_[p]; }
   Node kept(Memory m) const { return kept_[m]; }
-  // What a place stands for, and what stands for itself.
+  // The expression at a place; other expressions are returned unchanged.
   Node resolved(Node n) const;
 
  private:
@@ -65,12 +67,12 @@ class Crossings {
   std::unordered_multimap<std::uint64_t, Node> by_hash_;
 };
 
-// Parts of the equations that have nothing to do with each other, each renumbered for itself; what is alike is one. The
-// conditions are closed.
+// Splits the equations into independent parts, each renumbered, with equal expressions and ports
+// merged. The conditions must be closed.
 struct CrossingPart {
   Crossings crossings;
-  std::vector<Crossings::Node> roots;  // none: of another part
-  std::vector<PortId> ports;           // by port of the part: the first that it stands for
+  std::vector<Crossings::Node> roots;  // none: the root belongs to another part
+  std::vector<PortId> ports;           // by port of the part: its first original port
 };
 std::vector<CrossingPart> parts_of(const Crossings&, const Conditions&, const std::vector<Crossings::Node>& roots);
 

@@ -1,4 +1,5 @@
-// Breadth first, so that states come in the order of the instants at which they can be reached.
+// Breadth-first search, so states are numbered in the order of the instants at which they are
+// reached.
 #include "semantics/crossing/explore.h"
 
 #include <algorithm>

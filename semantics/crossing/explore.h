@@ -1,9 +1,10 @@
-// The automaton of a part of the equations: all states in which a run of the program can be, and what every instant
-// asks.
+// The automaton of one part of the equations: all states that a run of the program can reach, and
+// the crossings at every instant.
 //
-// A state is what conditions remember (condition_run.h), the set of each memory, and what the rows so far still ask.
-// Rows leave in order: what a row asks it asks together with all before it. States that no instant can follow, for a
-// promise that nothing keeps, are taken out. The search has a budget; where it is spent nothing is known.
+// A state consists of the state of the conditions (condition_run.h), the set of each memory, and
+// the ports that earlier rows still need. Rows leave in order, so a row needs its own ports and
+// those of all earlier rows. States without a consistent next instant are removed. The search has
+// a budget; if it is exceeded, there is no result.
 #pragma once
 
 #include <memory>
@@ -15,29 +16,29 @@
 
 namespace rml {
 
-// What is looked at at every instant, as expressions.
+// The expressions that are evaluated at every instant.
 struct CrossingRoots {
   Crossings::Node row = Crossings::none;
-  std::vector<Crossings::Node> others;  // besides; rows do not wait for them
+  std::vector<Crossings::Node> others;  // further ones; rows do not wait for them
 };
 
 struct CrossingLimits {
   std::size_t states = 4000, edges = 40'000;
-  std::int64_t work = 4'000'000;  // expressions and conditions looked at
+  std::int64_t work = 4'000'000;  // visits of expressions and conditions
 };
 
 class CrossingAutomaton {
  public:
   struct Edge {
     std::uint32_t from, to;
-    PortSet row;    // what the row of the instant asks
-    PortSet asked;  // with the rows before it
+    PortSet row;    // crossing of this instant's row
+    PortSet asked;  // the same with all earlier rows
     std::vector<PortSet> others;
-    std::vector<PortSet> through;  // by port: what it asks now; of ports that rows have asked for
+    std::vector<PortSet> through;  // by port that rows need: its crossing now
     std::vector<std::pair<ValueId, bool>> letters;
   };
 
-  // Nothing if the budget is spent.
+  // Nothing if the budget is exceeded.
   static std::optional<CrossingAutomaton> explore(const Crossings&, const Conditions&, const CrossingRoots&,
                                                   const CrossingLimits& = {});
 
@@ -46,7 +47,7 @@ class CrossingAutomaton {
   // The edges of a state.
   const std::vector<std::uint32_t>& from(std::uint32_t state) const { return from_[state]; }
   PortSets& sets() { return sets_; }
-  // What a set of the instant before the edge asks at it.
+  // The crossing, at the edge's instant, of a set of the instant before.
   PortSet later(const Edge&, PortSet);
 
  private:

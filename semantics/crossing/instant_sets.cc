@@ -1,4 +1,4 @@
-// See instant_sets.h.
+// A depth-first walk; a node found on the stack closes a cycle.
 #include "semantics/crossing/instant_sets.h"
 
 namespace rml {

@@ -1,7 +1,8 @@
-// The sets of expressions at one instant, given what conditions are and what memories hold.
+// The sets of expressions at one instant, given the truth of conditions and the sets of memories.
 //
-// An expression that is met again while it is looked for needs itself: at once, or in time, where a port of the instant
-// before is on the way. A walk with a stack of its own, each expression once.
+// If the evaluation of an expression reaches the same expression again, the value needs itself:
+// within the instant, or in time if a port of the previous instant is on the path. The walk has
+// an explicit stack and visits each expression once.
 #pragma once
 
 #include "semantics/crossing/condition_run.h"
@@ -13,23 +14,23 @@ class InstantSets {
  public:
   InstantSets(const Crossings&, PortSets&, ConditionRun&);
 
-  // The memories are those of the instant before.
+  // `memories`: the sets of one instant earlier.
   void begin(const std::vector<PortSet>& memories);
   PortSet of(Crossings::Node);
   PortSet through(PortId p) { return p < first_port ? sets_.one(p) : of(crossings_.through(p)); }
 
-  // Expressions on the way of the last one that was found to need itself.
+  // The expressions on the last cycle that was found.
   const std::vector<Crossings::Node>& ring() const { return ring_; }
   std::int64_t spent() const { return spent_; }
 
  private:
   struct Frame {
     Crossings::Node node;
-    std::uint32_t next = 0;  // operand
+    std::uint32_t next = 0;  // next operand
     PortSet set;
   };
   static constexpr Crossings::Node done = UINT32_MAX;
-  // The operand that is to be looked at next, `done` after the last.
+  // The next operand to visit, or `done`.
   Crossings::Node operand(Frame&);
   PortSet met_again(Crossings::Node);
 
@@ -37,9 +38,9 @@ class InstantSets {
   PortSets& sets_;
   ConditionRun& conditions_;
   const std::vector<PortSet>* memories_ = nullptr;
-  std::vector<std::uint32_t> instant_;  // by node: when its set was found
+  std::vector<std::uint32_t> instant_;  // by node: instant at which its set was computed
   std::vector<PortSet> found_;          // by node
-  std::vector<std::uint32_t> place_;    // by node: on the stack, from 1
+  std::vector<std::uint32_t> place_;    // by node: position on the stack, from 1; 0: none
   std::vector<Frame> stack_;
   std::vector<Crossings::Node> ring_;
   std::uint32_t now_ = 0;

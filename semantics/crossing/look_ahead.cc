@@ -1,4 +1,5 @@
-// Every value that looks ahead has a place first, and its expression then: operands may come after their users.
+// Values that look ahead first get a place and then their expression, because operands may follow
+// their users.
 #include "semantics/crossing/look_ahead.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ using Node = Crossings::Node;
 
 namespace {
 
-// What v may need within its instant.
+// Calls f on the values that v may need within its instant.
 template <class F>
 void for_each_need(const Core& core, ValueId v, F&& f) {
   const Value& value = core[v];
@@ -29,7 +30,7 @@ void for_each_need(const Core& core, ValueId v, F&& f) {
 LookAhead::LookAhead(const Core& core, Conditions& conditions, Crossings& crossings)
     : core_(core), conditions_(conditions), crossings_(crossings), nodes_(core.values.size(), Crossings::none) {
   find_looking();
-  // A value whose operands come before it needs no place.
+  // A value whose operands precede it needs no place.
   std::vector<ValueId> pending;
   std::vector<bool> placed(core.values.size());
   const auto defined = [&](ValueId v) {
@@ -111,7 +112,7 @@ Node LookAhead::define(ValueId v) {
   return crossings_.all(std::move(parts));
 }
 
-// The conditions of the clock, outer ones first; inner ones where the outer hold.
+// The conditions of the clock: outer ones always, inner ones where the outer ones hold.
 Node LookAhead::of_clock(ClockId clock) {
   if (!clock.valid() || !core_[clock].condition.valid()) return Crossings::none;
   const auto [known, is_new] = clocks_.try_emplace(clock.index, Crossings::none);

@@ -1,14 +1,15 @@
-// What the values of a core look for beyond an instant, as equations (equations.h): a value is determined by the inputs
-// up to an instant if and only if its set is empty there.
+// The crossings of the values of a core as equations (equations.h): a value is determined by the
+// inputs up to an instant if and only if its set is empty there.
 //
 //   input                           none
 //   operators, calls, when          the union of the operands
 //   merge c a b                     c, and a where c holds, b elsewhere
 //   post e                          {p}, through(p) = e; on a clock: {p}, through(p) = e if it ticks, else {p}
-//   i fby e                         at the first instant i; later what the e of the instant before asks now
+//   i fby e                         at the first instant i; later the current crossing of the previous e
 //
-// A value on a clock also has what the conditions of its clock look for. What reaches no `post`, and nothing that is
-// defined by itself within an instant, looks for nothing.
+// The crossing of a value on a clock includes that of the clock's conditions. A value has no
+// crossing if it depends on no `post` and on no value that is defined by itself within an
+// instant.
 #pragma once
 
 #include <unordered_map>
@@ -21,15 +22,15 @@ class LookAhead {
  public:
   LookAhead(const Core&, Conditions&, Crossings&);
 
-  // Of a value, where it is present.
+  // The crossing of a value where it is present.
   Crossings::Node of(ValueId v) { return nodes_[v.index]; }
-  // Of whether a clock has this cycle.
+  // The crossing of the question whether a clock has this cycle.
   Crossings::Node of_clock(ClockId);
-  // Of a row's column: whether the value is there, and if so the value.
+  // The crossing of a row's column: that of its presence, and of its value where it is present.
   Crossings::Node of_column(ValueId);
-  // It looks for nothing beyond an instant, ever.
+  // True if the crossing is always empty.
   bool at_once(ValueId v) const { return !looks_[v.index]; }
-  // By port: each `post` that looks through it.
+  // By port: the posts whose operand it represents.
   const std::unordered_map<PortId, std::vector<ValueId>>& posts() const { return posts_; }
 
  private:

@@ -1,4 +1,4 @@
-// Bit sets in one array, found again by a hash of their words.
+// Bit sets in one array, found by a hash of their words.
 #include "semantics/crossing/port_sets.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// Sets of ports, each kept once: a set is a number, and equal sets have equal numbers.
+// Sets of ports, interned: a set is a number, and equal sets have equal numbers.
 //
-// A port is one way in which values look beyond their instant (equations.h). Two of them are none: `itself_at_once` and
-// `itself_in_time` stand in a set for a value that is met again while it is looked for, at one instant or by way of
-// others. Unions are remembered: the same few come up again and again.
+// A port is one dependence of values on a later instant (equations.h). Two special ports mark a
+// value that needs itself: `itself_at_once` within one instant, `itself_in_time` through other
+// instants. Unions are cached, because the same few recur.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,7 @@ struct PortSet {
 
 class PortSets {
  public:
-  // Of ports below `count`.
+  // For ports below `count`.
   explicit PortSets(std::size_t count);
 
   PortSet one(PortId);
@@ -32,9 +32,10 @@ class PortSets {
   bool intersect(PortSet, PortSet) const;
   // The members, in ascending order.
   const std::vector<PortId>& members(PortSet s);
-  // The union of `of[p]` for each member p of s. Unions so made are not remembered: there are too many of them.
+  // The union of `of[p]` for each member p of s. These unions are not cached, because there are
+  // too many.
   PortSet unite_of(PortSet s, const std::vector<PortSet>& of);
-  // The words that unite_of has looked at so far.
+  // The number of words that unite_of has read.
   std::uint64_t work() const { return work_; }
 
  private:
@@ -47,11 +48,11 @@ class PortSets {
         f(static_cast<PortId>(k * 64) + static_cast<PortId>(std::countr_zero(rest)));
   }
 
-  std::size_t width_;                 // words of a set
-  std::vector<std::uint64_t> words_;  // of all sets
-  std::uint32_t count_ = 0;           // of sets
+  std::size_t width_;                 // words per set
+  std::vector<std::uint64_t> words_;  // the words of all sets
+  std::uint32_t count_ = 0;           // number of sets
   std::uint64_t work_ = 0;
-  std::unordered_map<std::uint32_t, std::vector<PortId>> members_;  // of the sets that were asked for
+  std::unordered_map<std::uint32_t, std::vector<PortId>> members_;  // filled by members()
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
   std::unordered_map<std::uint64_t, PortSet> unions_;
 };

@@ -1,4 +1,5 @@
-// What a row still asks, and where, is followed forward; what can become nothing is found backward from there.
+// Follows the needs of rows forward; from needs that become empty, marks backward the ones that
+// can do so.
 #include "semantics/crossing/productive.h"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ class Productive {
     }
   }
 
-  // Ports that do not come: what they ask, they and what follows, never becomes nothing.
+  // The ports that never come: their needs, and the needs that follow, never become empty.
   std::vector<PortId> asked_for(std::uint32_t first) {
     const auto [state, set] = asked_[first];
     std::vector<PortId> found;
@@ -120,7 +121,8 @@ class Productive {
   CrossingAutomaton& automaton_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number_;  // by state and set
   std::vector<Asked> asked_;
-  std::vector<std::vector<std::uint32_t>> before_;  // the same one instant earlier
+  // By number: its predecessors, one instant earlier.
+  std::vector<std::vector<std::uint32_t>> before_;
   std::vector<bool> good_;
 };
 

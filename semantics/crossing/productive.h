@@ -1,8 +1,8 @@
 // Rows that no input makes known.
 //
-// A row can become known if some way through the automaton leads from where it is asked for to where it asks nothing
-// more. Row n is one of the states that can be reached with n edges; if it can become known from none of them, no input
-// makes it known.
+// A row can become known if some path through the automaton leads from its instant to an instant
+// at which it needs no port any more. Row n is at one of the states reached by n edges. If it can
+// become known from none of them, no input makes it known.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,15 @@ namespace rml {
 
 struct UnknownRow {
   std::size_t row = 0;
-  std::vector<PortId> asks;  // what it asks that does not come, there and later; in the order in which it does
+  std::vector<PortId> asks;  // the needed ports that never come, in order of need
 };
 
-// The first of them. Nothing: there is none, or there are too many ways.
+// The first such row. Nothing if there is none, or if there are too many paths.
 std::optional<UnknownRow> find_unknown_row(CrossingAutomaton&);
 
-// Of a core: the first row that no input makes known, and the posts that it asks for; and whether a row may need a
-// value that needs itself by way of other instants. `all`: nothing was too large to be followed.
+// For a core: the first row that no input makes known, and the posts that it needs; whether a row
+// may need a value that needs itself through other instants (`knot`). `all`: false if some part
+// was too large to explore.
 struct Knowable {
   std::optional<std::size_t> unknown_row;
   std::vector<ValueId> posts;
@@ -32,7 +33,7 @@ struct Knowable {
 };
 Knowable find_unknown_rows(const Core&);
 
-// False: in no run does the literal ever hold, where its condition is present.
+// False if in no run the literal holds where its condition is present.
 bool can_hold(const Core&, Literal);
 
 }  // namespace rml

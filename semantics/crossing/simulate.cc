@@ -1,8 +1,8 @@
-// Walks the finite state behind a condition, hashing states until one comes back.
+// Runs the finite state behind a condition and hashes states until one recurs.
 //
-// Only the condition's own equations are run, forward, one cycle of the base clock after
-// another: pointwise operators, when, merge and fby. Anything else (inputs, external nodes,
-// post) makes the answer `unknown`.
+// Only the equations that the condition depends on are run, one cycle of the base clock after
+// another: pointwise operators, when, merge and fby. Anything else (inputs, external nodes, post)
+// gives the answer `unknown`.
 #include "semantics/crossing/simulate.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Walk {
  public:
   Walk(const Core& core, Literal goal) : core_(core), goal_(goal) {}
 
-  // False when something in it cannot be run.
+  // False if some equation cannot be run.
   bool collect(bool& inputs) {
     std::vector<ValueId> work{goal_.condition};
     std::vector<bool> seen(core_.values.size());
@@ -83,7 +83,7 @@ class Walk {
   }
 
  private:
-  // Operands before users within a cycle; false if there is no such order.
+  // Orders operands before users within a cycle. False if there is no such order.
   bool order() {
     std::map<ValueId, std::uint32_t> position;
     for (std::size_t i = 0; i < slice_.size(); ++i) position[slice_[i]] = static_cast<std::uint32_t>(i);

@@ -1,8 +1,8 @@
-// Chronograms as text: printing with aligned columns, reading with errors that name the place.
+// Prints chronograms with aligned columns, and reads them; errors name the place.
 //
-// A cell is a run of characters without spaces, so columns are found by splitting at spaces
-// and alignment carries no meaning. Rows come back in the order of the ports asked for,
-// whatever their order in the text; all must have the same number of cycles.
+// A cell is a run of characters without spaces, so columns are found by splitting at spaces and
+// alignment has no meaning. Rows are returned in the order of the requested ports, whatever their
+// order in the text. All rows must have the same number of cycles.
 #include "semantics/reference/chronogram.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string cell_text(const Cell& cell) {
   return "?";
 }
 
-// Characters as people count them: UTF-8 continuation bytes take no room.
+// The number of visible characters: UTF-8 continuation bytes do not count.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

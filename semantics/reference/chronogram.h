@@ -1,4 +1,4 @@
-// Chronograms: the text form of traces (docs/language.md, "Chronograms").
+// Chronograms: traces as text (docs/language.md, "Chronograms").
 //
 // One row per stream, one column per cycle:
 //     bp | F F T T F T
@@ -18,7 +18,7 @@ enum class Presence : std::uint8_t { present, absent, undetermined };
 
 struct Cell {
   Presence presence = Presence::undetermined;
-  Tensor value;  // when present
+  Tensor value;  // set if present
 };
 
 struct ChronogramRow {
@@ -30,13 +30,13 @@ using Chronogram = std::vector<ChronogramRow>;
 
 std::string print_chronogram(const Chronogram&);
 
-// What a row must hold; rows that are not asked for are an error.
+// The expected contents of a row. A row without a port is an error.
 struct ChronogramPort {
   std::string name;
   DType dtype;
   Shape shape;
 };
-// Errors name line and column. Lines beginning with `--` are comments.
+// Errors name line and column. Lines that begin with `--` are comments.
 std::optional<Chronogram> read_chronogram(const std::string& text, const std::vector<ChronogramPort>& ports,
                                           std::string& error);
 

@@ -1,10 +1,10 @@
-// The reference engine: what is demanded in every cycle, rows, histories, memory.
+// The reference engine: demand in every cycle, rows, histories, memory.
 //
-// A cycle is pushed by demanding its roots from the evaluator. Besides the outputs, asserts,
-// presence checks and operators with effects, the `next` of every live fby is demanded where
-// it is, so that a fby never has more than one cycle of unevaluated past behind it: chains of
-// thunks cannot build up, and whatever is old and not blocked can be dropped. Rows leave when
-// all their columns are determined, in cycle order.
+// A cycle is run by demanding its roots from the evaluator: outputs, asserts, presence checks and
+// operators with effects. The `next` of every live fby is demanded at each of its cycles as well.
+// So a fby never has more than one unevaluated past cycle, chains of suspended cells cannot grow,
+// and old cells can be dropped unless they are blocked. Rows leave in cycle order, when all their
+// columns are determined.
 #include "semantics/reference/interpret.h"
 
 #include <cstring>
@@ -21,7 +21,7 @@ using reference::Evaluator;
 using reference::SharedTensor;
 using reference::Status;
 
-// A value as seen from outside: constants are present where their clock is.
+// A value as seen from outside: constants are present at the instants of their clock.
 struct Seen {
   Presence presence = Presence::undetermined;
   SharedTensor value;
@@ -40,8 +40,8 @@ Seen look(const Core& core, const Evaluator& evaluator, ValueId v, std::int64_t 
   return {Presence::present, state->value};
 }
 
-// Iterations, by definition: the body is run once for each element (see core.h). It is a core without memory, so that
-// the rounds of an iteration are cycles of it.
+// Iterations by definition: runs the body once per element (see core.h). The body is a core
+// without memory, so the rounds of an iteration are run as cycles of it.
 template <Failing failing>
 std::optional<RunFault> iterate(const Iteration& it, std::span<const Tensor* const> operands,
                                 std::span<Tensor> outputs) {
@@ -138,7 +138,7 @@ struct Interpreter::State {
     evaluator.keep(std::move(fbys));
   }
 
-  // Moves the rows that are complete from the evaluator to `rows`.
+  // Moves the complete rows from the evaluator to `rows`.
   void collect_rows() {
     for (; collected < evaluator.cycles(); ++collected) {
       std::vector<Cell> row;
@@ -151,7 +151,7 @@ struct Interpreter::State {
     }
   }
 
-  // A fault at cycle c takes back the rows from c on.
+  // A fault at a cycle withdraws the rows from that cycle on.
   void withdraw_rows(std::int64_t cycle) {
     while (!rows.empty() && popped + static_cast<std::int64_t>(rows.size()) > cycle) rows.pop_back();
   }
@@ -170,8 +170,8 @@ struct Interpreter::State {
   Evaluator evaluator;
   std::vector<Evaluator::Subject> roots;  // demanded in every cycle, in this order
   std::vector<ValueId> watched;
-  std::vector<std::vector<Seen>> past;  // of each watched value, the cycles without frame
-  std::deque<std::vector<Cell>> rows;   // complete, not popped yet
+  std::vector<std::vector<Seen>> past;  // by watched value: its cells in dropped cycles
+  std::deque<std::vector<Cell>> rows;   // complete, but not yet popped
   std::int64_t collected = 0;
   std::int64_t popped = 0;
   bool finished = false;
@@ -214,7 +214,7 @@ std::optional<std::vector<Cell>> Interpreter::pop() {
 void Interpreter::watch(std::vector<ValueId> values) {
   State& s = *state_;
   s.watched = std::move(values);
-  // What has been dropped already is not known any more.
+  // Cells that have already been dropped are unknown.
   s.past.assign(s.watched.size(), std::vector<Seen>(static_cast<std::size_t>(s.evaluator.held_from())));
   s.find_roots();
 }

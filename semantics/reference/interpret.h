@@ -1,11 +1,10 @@
 // The reference engine: an independent, demand-driven evaluator of core
-// (docs/design/1-pipeline.md §10). It shares the front end with the compiler and nothing after the core, and is
-// the oracle the compiled code is held to.
+// (docs/design/1-pipeline.md §10). It shares the front end with the compiler and nothing after
+// the core, and serves as the oracle for compiled code.
 //
-// Cells (value, cycle) are computed on demand and kept until no later cycle can need them;
-// a value that depends on a cycle not read yet is undetermined and is asked again later.
-// Roots of demand: the outputs, the asserts, and operators that can fail, at each cycle of
-// their clock.
+// Cells (value, cycle) are computed on demand and kept until no later cycle can need them. A
+// value that depends on a future cycle is undetermined and is evaluated again later. The roots of
+// demand are the outputs, the asserts, and operators that can fail, at each cycle of their clock.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +18,10 @@
 
 namespace rml {
 
-// Which operators that can fail are evaluated, and may so stop the run: all, wherever they are present, or those that
-// something needs. Simplification moves operators to where they are needed and keeps those whose result became unused,
-// so its cores take the former; a core that it has not seen takes the latter.
+// Which operators that can fail are evaluated, and so may stop the run: all, wherever they are
+// present, or only those that a value needs. Simplification moves operators to where they are
+// needed and keeps those whose result became unused, so simplified cores need the former and
+// other cores the latter.
 enum class Failing : std::uint8_t { where_present, where_needed };
 
 class Interpreter {
@@ -29,20 +29,24 @@ class Interpreter {
   Interpreter(const Core& core, std::uint64_t seed, CallExternal call = {}, Failing = Failing::where_present);
   ~Interpreter();
 
-  // The param of this path_key takes this value instead of its operand's; before the first cycle.
+  // Sets the initial value of the param with this path_key. Call before the first cycle.
   void give(std::uint64_t key, Tensor value);
-  // One cycle; cells[i] is input i, present or absent. Nothing, or the fault that ends the run.
+  // Runs one cycle; cells[i] is input i, present or absent. Returns nothing, or the fault that
+  // ends the run.
   std::optional<RunFault> push(std::vector<Cell> cells);
-  // No more input will come.
+  // Declares that no more input will come.
   void finish();
-  // The next row of outputs in cycle order, when all its columns are determined.
+  // The next row of outputs in cycle order, once all its columns are determined.
   std::optional<std::vector<Cell>> pop();
-  // The cells of any value so far, cycle by cycle (rmlc trace); only of values in `watched`.
+  // watch: records the cells of these values (rmlc trace). history: the recorded cells so far, by
+  // cycle.
   void watch(std::vector<ValueId> values);
   std::vector<Cell> history(ValueId) const;
-  // One cell of any value; undetermined where it is not known, was never demanded, or has been dropped.
+  // One cell of any value; undetermined if it is unknown, was never demanded, or has been
+  // dropped.
   Cell at(ValueId, std::int64_t cycle) const;
-  // What keeps the next row from ever being complete: values that need themselves, through other cycles; else empty.
+  // The values that keep the next row incomplete for ever because they need themselves through
+  // other cycles; else empty.
   std::vector<ValueId> knot();
   std::int64_t pushed() const;
   std::int64_t popped() const;

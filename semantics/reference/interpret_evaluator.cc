@@ -1,10 +1,10 @@
-// Cells: storage, demand, blocking and waking, and the meaning of every primitive.
+// Cells: storage, demand, blocking and resumption, and the meaning of every primitive.
 //
-// See interpret_evaluator.h for the method. A step evaluates one cell and reads others with
-// need(), which either yields a determined cell or notes it in wanted_; run() then evaluates
-// the wanted cell first or blocks the current one on it. Example: `x = post y` at the newest
-// cycle n wants the base clock at n + 1, which has not been read; the cell joins next_cycle_
-// and open_cycle(n + 1) puts it on the stack again.
+// interpret_evaluator.h describes the method. A step evaluates one cell and reads other cells by
+// need(), which yields a determined cell or records the cell in wanted_. Then run() evaluates the
+// wanted cell first, or blocks the current cell on it. Example: `x = post y` at the newest cycle
+// n wants the base clock at n + 1, which has not been read. The cell joins next_cycle_, and
+// open_cycle(n + 1) puts it on the stack again.
 #include "semantics/reference/interpret_evaluator.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace rml::reference {
 
 namespace {
 
-// Which of two faults is reported.
+// The order of faults: the smaller one is reported.
 auto order(const RunFault& fault) {
   const int rank = fault.input != UINT32_MAX ? 0 : fault.assertion != UINT32_MAX ? 1 : 2;
   return std::tuple(fault.cycle, rank, fault.input, fault.assertion, fault.value.index);
@@ -40,7 +40,7 @@ Evaluator::Evaluator(const Core& core, std::uint64_t seed, CallExternal call, It
   for (std::size_t i = 0; i < core.values.size(); ++i) {
     const core::Rhs& rhs = core.values[i].rhs;
     if (const auto* constant = std::get_if<core::Const>(&rhs)) {
-      // The core outlives the evaluator: no need to own the constant.
+      // The core outlives the evaluator, so the pointer need not own the constant.
       fixed_states_.push_back({SharedTensor(SharedTensor(), &constant->value), {}, {}, 0, Status::present});
       fixed_[i] = &fixed_states_.back();
     } else if (const auto* apply = std::get_if<core::Apply>(&rhs)) {
@@ -170,8 +170,8 @@ const State* Evaluator::need(Subject subject, std::int64_t cycle) {
 }
 
 SharedTensor Evaluator::need_value(ValueId v, std::int64_t cycle) {
-  // An operand that is absent where its user is present is misaligned (a core that does not
-  // verify): no value, and wanted_ stays as it was, so the user waits for ever.
+  // An operand that is absent where its user is present means that the core does not verify.
+  // There is no value and wanted_ does not change, so the user waits for ever.
   const State* state = need(of(v), cycle);
   return state != nullptr ? state->value : nullptr;
 }
@@ -190,7 +190,7 @@ std::vector<ValueId> Evaluator::knot(Subject subject, std::int64_t cycle) {
     }
     path.push_back(at);
     wanted_ = Place{};
-    if (step(at, this->at(at))) return {};  // never: what it waits for is not there
+    if (step(at, this->at(at))) return {};  // cannot happen: the cell waits for another one
   }
   return {};
 }
@@ -269,7 +269,8 @@ bool Evaluator::step_assert(std::uint32_t i, std::int64_t cycle, State& state) {
   return true;
 }
 
-// Called by a step that then returns false without wanting anything: the cell never comes.
+// Called by a step that then returns false with no wanted cell, so that the cell is never
+// determined.
 void Evaluator::record(const RunFault& fault) {
   if (!fault_ || order(fault) < order(*fault_)) fault_ = fault;
   wanted_ = Place{};
@@ -340,7 +341,7 @@ SharedTensor Evaluator::call(ValueId v, const core::Call& rhs, std::int64_t cycl
     record(*fault);
     return nullptr;
   }
-  if (outputs->empty()) outputs->emplace_back();  // so that the call has a value to point at
+  if (outputs->empty()) outputs->emplace_back();  // a value for the call to point to
   call_(rhs.external, operand_pointers_, std::span(*outputs).first(node.outputs.size()));
   return SharedTensor(outputs, outputs->data());
 }

@@ -1,4 +1,4 @@
-// What a run of the reference engine is given besides its core, and how it may end.
+// The arguments of a run of the reference engine besides its core, and the faults that end it.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@
 namespace rml {
 
 struct RunFault {
-  Fault fault;                           // kind as in rmlrt.h
-  ValueId value;                         // what failed, or
-  std::uint32_t assertion = UINT32_MAX;  // which assert, or
-  std::uint32_t input = UINT32_MAX;      // which input was present or absent against its clock
+  Fault fault;                           // its kind is as in rmlrt.h
+  ValueId value;                         // the value that failed, or
+  std::uint32_t assertion = UINT32_MAX;  // the assert that failed, or
+  std::uint32_t input = UINT32_MAX;      // the input that violated its clock
   std::int64_t cycle = 0;
-  const Value* equation = nullptr;  // of the value, or the one in the body of its iteration
+  const Value* equation = nullptr;  // the failed value, or the failed one in its iteration's body
 };
 
-// Calls the external node `k`: reads inputs, fills outputs (already typed and shaped).
+// Calls the external node `k`: reads inputs, fills outputs, which already have their types and
+// shapes.
 using CallExternal =
     std::function<void(std::uint32_t k, std::span<const Tensor* const> inputs, std::span<Tensor> outputs)>;
 

@@ -1,4 +1,4 @@
-// Each value of a part is looked at by itself (see spread/at_once.h).
+// Checks each value of a part separately.
 #include "semantics/spread/at_once.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace rml::mapped {
 
 namespace {
 
-// Cheaper for all elements than a jump for each.
+// Cheaper for all elements than a branch for each element.
 bool is_cheap(Effort effort) {
   return effort == Effort::instruction || effort == Effort::simple || effort == Effort::division ||
          effort == Effort::root || effort == Effort::elementary;

@@ -1,5 +1,5 @@
-// Parts of the body of a `map` (parts.h) that are said of all elements at once: operators on elements become the same
-// operators on tensors, which are fused and run on vectors as any others.
+// Vectorisation of parts of a `map` body (parts.h): operators on elements become the same
+// operators on the tensors of all elements, which fuse and run on vectors like any others.
 //
 //   y = if x > 1 then 1 else x      y = select(xs > 1, 1, xs)
 #pragma once
@@ -8,8 +8,9 @@
 
 namespace rml::mapped {
 
-// Whether a part consists of operators on elements alone. Branches that differ between elements are both computed, so
-// they are few instructions, on numbers, do not fail, and do not go round.
+// True if a part consists only of operators on elements. If elements take different branches,
+// both are computed; so the operators must then be cheap scalar ones that cannot fail, and have
+// no cyclic dependence.
 bool is_at_once(const Core& body, const Elements&, const std::vector<ValueId>& members);
 
 }  // namespace rml::mapped

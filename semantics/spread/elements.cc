@@ -1,4 +1,4 @@
-// A walk from what differs for sure to all that depends on it (see spread/elements.h).
+// Propagates from the elements of sequences, which differ, to all values that depend on them.
 #include "semantics/spread/elements.h"
 
 #include <algorithm>
@@ -35,8 +35,9 @@ Elements::Elements(const Core& body, std::size_t sequences)
   while (mark_what_is_drawn()) spread();
 }
 
-// What a parameter that is one for all begins with is drawn once. Of one that differs, what it begins with does as
-// well, so that others may turn out to. Whether any has.
+// Marks random draws as different, except those in the initial value of a parameter that is the
+// same for all. The initial value of a parameter that differs is marked too, which may mark
+// further values. True if any value was marked.
 bool Elements::mark_what_is_drawn() {
   std::vector<ValueId> begins;
   for (const Parameter& p : body_.parameters) {

@@ -1,12 +1,12 @@
-// What differs between the elements of a `map` whose node has more than values of one cycle in it: memory, parameters,
-// random numbers. All of that stands outside of the iteration (see spread.h); here is asked what of the body is one
-// for all elements.
+// Analysis of the body of a `map` whose node has memory, parameters or random draws: which values
+// are the same for all elements. The other passes move all of these out of the iteration (see
+// spread.h).
 //
 //   node f(x, w) -> (y)        map f(xs; w)
-//     k = param(1.0);          one for all, as `w` is and what is computed from both; but it differs where what moves
-//                              it does, as in a node that trains itself by what it sees
+//     k = param(1.0);          the same for all, as are `w` and values computed from both; but it differs if its
+//                              changes do, as in a node that trains itself on its own data
 //     s = 0.0 fby s + k * x;   differs
-//     y = s when c             present at cycles of its own where `c` differs
+//     y = s when c             present at different cycles if `c` differs
 #pragma once
 
 #include <optional>
@@ -17,9 +17,10 @@
 
 namespace rml::mapped {
 
-// `sum_over_elements(x)`, or what is one for those that have a parameter together: one number for all.
+// True for `sum_over_elements(x)`, whose result is the same for all elements, and for
+// `sum_over_sharers`.
 bool is_over_elements(OperatorId op);
-// `sum_over_sharers(x, p, maps)`: one for all where p is.
+// True for `sum_over_sharers(x, p, maps)`: its result is the same for all elements if p is.
 bool is_over_sharers(OperatorId op);
 
 class Elements {
@@ -28,11 +29,12 @@ class Elements {
   Elements(const Core& body, std::size_t sequences);
 
   bool differs(ValueId v) const { return values_[v.index]; }
-  // Whether elements may be there at different instants.
+  // True if elements may be present at different instants.
   bool differs(ClockId c) const { return clocks_[c.index]; }
-  // Of what is over elements: that each has its own parameter, so that no other element shares it.
+  // For a sum over elements: true if each element has its own parameter, which no other element
+  // shares.
   bool is_own(const core::Apply& over) const;
-  // The nearest clock outwards that is one for all.
+  // The clock itself or its nearest ancestor that is the same for all elements.
   ClockId home(ClockId c) const;
 
  private:
@@ -46,17 +48,17 @@ class Elements {
   std::vector<ValueId> work_;
   std::vector<std::vector<ValueId>> values_on_;   // by clock
   std::vector<std::vector<ClockId>> sampled_by_;  // by value
-  std::vector<std::vector<ClockId>> within_;      // by clock: those sampled from it
+  std::vector<std::vector<ClockId>> within_;      // by clock: the clocks sampled from it
 };
 
-// Whether an equation reads within the cycle what stands behind it. Operands stand first, so it is one of several that
-// go round, which conditions keep apart.
+// True if an equation reads a later value of the same cycle. Operands come first unless equations
+// form a cycle, which conditions must break.
 bool reads_what_is_behind(const Core& body, ValueId v);
 
-// Whether there is more than values of one cycle in a body.
+// True if a body has memory, look-ahead, parameters, asserts, random draws or sums over elements.
 bool lives_in_time(const Core& body);
 
-// Why a node cannot be mapped all the same.
+// The reason for which such a node cannot be mapped.
 struct Obstacle {
   std::string because;
   Span at;

@@ -1,4 +1,4 @@
-// One value after another gets another right-hand side (see spread/hold_sampled.h).
+// Replaces the right-hand sides of the values one after the other.
 #include "semantics/spread/hold_sampled.h"
 
 #include "semantics/core/queries.h"
@@ -43,7 +43,7 @@ class Holder {
     body_[v].rhs = core::Merge{first.condition, f.init, padding_.sampled(held, later)};
   }
 
-  // A value like v, on the clock that is one for all.
+  // A value like v, on the enclosing clock that is the same for all elements.
   ValueId outside(ValueId v, core::Rhs rhs) {
     rml::Value made = body_[v];
     made.rhs = std::move(rhs);

@@ -1,5 +1,6 @@
-// The body of a `map` without memory on clocks that differ between elements: what is remembered there is held at every
-// instant of the clock outside, which is one for all, and moves where the element is there.
+// Removes memory from clocks that differ between elements. The memory is held at every instant of
+// the enclosing clock, which is the same for all elements, and changes where the element is
+// present:
 //
 //   s = 0 fby n   on c       m = 0 fby (merge c n (m when not c));    s = m when c
 #pragma once
@@ -8,7 +9,8 @@
 
 namespace rml::mapped {
 
-// Random draws stand on the clock outside as well, and asserts hold where an element is not there.
+// Moves random draws to the enclosing clock as well. Asserts become true where an element is
+// absent.
 void hold_sampled(Core& body, const Elements&);
 
 }  // namespace rml::mapped

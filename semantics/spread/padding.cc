@@ -1,4 +1,4 @@
-// Chains of `when` and `merge`, one for each condition between two clocks (see spread/padding.h).
+// Writes chains of `when` or `merge`, one for each condition between the two clocks.
 #include "semantics/spread/padding.h"
 
 #include "semantics/core/queries.h"

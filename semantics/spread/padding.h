@@ -1,4 +1,5 @@
-// Values brought from one clock of a core to another: sampled inwards, and merged with something else outwards.
+// Moves values between clocks of a core: inwards by sampling, outwards by merging with another
+// value.
 #pragma once
 
 #include <map>
@@ -14,9 +15,10 @@ class Padding {
 
   ClockId on(ClockId parent, ValueId condition, bool positive) { return clocks_.on(parent, condition, positive); }
   ValueId constant(Tensor);
-  // v at the instants of a clock within its own. Constants are present anywhere.
+  // v at the instants of a clock sampled from its own. Constants are present on any clock.
   ValueId sampled(ValueId v, ClockId clock);
-  // v, which is on a clock or constant, on one around that: elsewhere `other`, which is on the outer one or constant.
+  // v, which is on `inner` or constant, on the clock `outer` around it. Where v is absent, the
+  // result is `other`, which is on `outer` or constant.
   ValueId padded(ValueId v, ClockId inner, ClockId outer, ValueId other);
 
  private:

@@ -1,4 +1,4 @@
-// A copy of the part's values, with inputs for what they read of the rest (see spread/part_body.h).
+// Copies the values of the part, with inputs for the other values that they read.
 #include "semantics/spread/part_body.h"
 
 #include <unordered_map>

@@ -1,4 +1,4 @@
-// One part of the body of a `map` (parts.h), as the body of an iteration of its own.
+// Makes one part of the body of a `map` (parts.h) the body of an iteration.
 #pragma once
 
 #include "semantics/spread/padding.h"
@@ -8,7 +8,8 @@ namespace rml::mapped {
 
 struct PartBody {
   Core core;
-  // Values of the whole body, by input and output of this one. Those on clocks that differ are padded with zeros.
+  // Values of the whole body, by input and output of this one. Values on clocks that differ are
+  // padded with zeros.
   std::vector<ValueId> sequences, fixed, outputs;
 };
 

@@ -1,7 +1,9 @@
-// Sets of what values depend on, made once each and told by numbers (see spread/parts.h).
+// Computes the set of sources that each value depends on. Each set is stored once and has a
+// number.
 //
-// In a set is what a value reads within the cycle: inputs, what is merged, summed over elements or looked ahead for. A
-// delay hands on nothing of this cycle, but where it begins with a stream, or remembers what once lay ahead.
+// The sources are the values that a value reads within the cycle: inputs, stacked merges, sums
+// over elements, look-ahead. A delay has no source in its own cycle, unless its initial value is
+// a stream or it delays a look-ahead.
 #include "semantics/spread/parts.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ namespace rml::mapped {
 
 namespace {
 
-using Set = std::vector<std::uint32_t>;  // of values, sorted
+using Set = std::vector<std::uint32_t>;  // sorted ids of values
 
 class PartFinder {
  public:
@@ -55,7 +57,7 @@ class PartFinder {
     return computes ? Stand::inside : Stand::stacked;
   }
 
-  // What remembers something that is computed of a later cycle.
+  // Marks the values that depend on a look-ahead, also through delays.
   void find_what_looks_ahead() {
     ahead_.assign(body_.values.size(), false);
     std::vector<ValueId> work;
@@ -80,7 +82,7 @@ class PartFinder {
     }
   }
 
-  // Whether any has grown.
+  // Computes all sets once. True if a set has grown.
   bool find_sets() {
     bool grown = false;
     clock_sets_.assign(body_.clocks.size(), unknown);
@@ -109,7 +111,7 @@ class PartFinder {
     return set;
   }
 
-  // What says whether a clock ticks.
+  // The sources on which the presence of a clock depends.
   std::uint32_t set_of(ClockId clock) {
     for (const ClockId c : path_to(body_, clock)) {
       if (clock_sets_[c.index] != unknown) continue;

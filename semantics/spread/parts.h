@@ -1,22 +1,24 @@
-// The body of a `map`, once nothing in it that lives in time is on a clock that differs between elements
-// (hold_sampled.h), in parts: each a computation within a cycle, which becomes an iteration. Between them stand memory,
-// look-ahead, draws, samplings and merges on clocks that are one for all, which apply to all elements at once.
+// Splits the body of a `map` into parts: computations within a cycle, each of which becomes an
+// iteration. Before: no memory, look-ahead or draw is on a clock that differs between elements
+// (hold_sampled.h). Between the parts are the memories, look-aheads, draws, samplings and merges
+// on clocks that are the same for all; they apply to all elements together.
 //
 //   y = x + s;  s = 0 fby y;  p = 2 * post y        one part:  x + s      another one:  2 * p2, p2 = post y
 //
-// Two values are in one part if they depend on the same things within the cycle. So no part needs what another one
-// makes of its results, and no part waits for a value that it does not need.
+// Two values are in the same part if they depend on the same sources within the cycle. So no part
+// needs a value that is computed from its own result, and no part waits for a value that it does
+// not need.
 #pragma once
 
 #include "semantics/spread/elements.h"
 
 namespace rml::mapped {
 
-// Where a value of the body stands.
+// The position of a value of the body.
 enum class Stand : std::uint8_t {
-  constant,  // wherever it is needed
+  constant,  // constant, on any clock
   once,      // outside, one for all elements
-  stacked,   // outside, as many as there are elements along a new first axis
+  stacked,   // outside, with a new first axis for the elements
   inside,    // in a part
 };
 
@@ -27,8 +29,8 @@ struct Parts {
   std::vector<std::vector<ValueId>> members;  // by part, in the order of the body
 };
 
-// Whether what the iteration yields comes back to it within a cycle: then what depends on one input has to be told from
-// what depends on another.
+// `comes_back`: true if an operand of the iteration depends on its result within a cycle. Then
+// values that depend on different inputs are kept in different parts.
 Parts find_parts(const Core& body, const Elements&, bool comes_back);
 
 }  // namespace rml::mapped

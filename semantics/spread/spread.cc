@@ -1,8 +1,9 @@
-// Values outside for those of the body (see spread/spread.h).
+// Writes values outside the iteration for the values of the body.
 //
-// The body is brought into a form whose parts (parts.h) have nothing of time in them. Every value that does not stand
-// in a part gets a place in the surrounding core, then its right-hand side, since delays go round. A part becomes an
-// iteration, or, if it consists of operators on elements, the same operators on all of them:
+// The body is first transformed so that its parts (parts.h) have no memory. Each value outside
+// the parts gets an id in the surrounding core, and then its right-hand side, because delays may
+// form cycles. A part becomes an iteration; if it consists of operators on elements, it becomes
+// the same operators on all elements:
 //
 //   y = s + a * (x - s)      x, s: [n]      y = add(s, mul(a, sub(x, s)))
 #include "semantics/spread/spread.h"
@@ -21,14 +22,15 @@ namespace rml::mapped {
 
 namespace {
 
-// Of a reduction over all elements.
+// The attributes of a reduction over all elements.
 std::vector<Attribute> along_elements() {
   Attribute axis = integers_attribute({0}), keepdims = integers_attribute({0});
   axis.scalar = keepdims.scalar = true;
   return {axis, keepdims};
 }
 
-// Memory as what is the same at every instant; each part needs its operands first.
+// The body with memory only on clocks that are the same for all elements, and with operands
+// first.
 Core prepared(const Core& given, std::size_t sequences) {
   Core body = remove_unreachable(given);
   hold_sampled(body, Elements(body, sequences));
@@ -76,18 +78,19 @@ class Spreader {
     return shape;
   }
 
-  // What is stopped in an iteration's body is listed there; a constant is stopped anyhow.
+  // Stopped values in the body of an iteration are listed there. A constant has no gradient
+  // anyway.
   bool belongs_to_part(ValueId v) const {
     return body_.is_const(v) || (parts_.stands[v.index] == Stand::inside &&
                                  std::ranges::find(at_once_, parts_.part[v.index]) == at_once_.end());
   }
 
-  // What is there at every instant of a clock outside, for all elements.
+  // True if the value exists for all elements at every instant of a clock outside.
   bool stands_outside(ValueId v) const { return places_[v.index].valid() && !elements_.differs(body_[v].clock); }
 
   // ---- places ----
 
-  // Instances of the body are instances here; the first of them is what is called for each element.
+  // Copies the instances of the body. The first of them is the node called for each element.
   void add_instances() {
     first_instance_ = core().instances.size();
     for (std::size_t i = 0; i < body_.instances.size(); ++i) {
@@ -108,7 +111,7 @@ class Spreader {
                std::move(shape), of.clock, of.span);
   }
 
-  // Values that stand outside get their right-hand side later.
+  // Gives v an id outside; its right-hand side follows later.
   void place(ValueId v) {
     const rml::Value& of = body_[v];
     const Stand stand = parts_.stands[v.index];
@@ -122,7 +125,7 @@ class Spreader {
     }
   }
 
-  // A value that is called what v is called.
+  // A new value with the name and place of v.
   ValueId made(ValueId v, core::Rhs rhs, Shape shape) {
     const rml::Value& of = body_[v];
     const ValueId made = add(std::move(rhs), of.dtype, std::move(shape), clock(elements_.home(of.clock)), of.span);
@@ -131,7 +134,7 @@ class Spreader {
     return made;
   }
 
-  // Conditions are placed before what is sampled by them.
+  // The clock outside. Conditions are placed before the values that they sample.
   ClockId clock(ClockId c) {
     for (const ClockId at : path_to(body_, c)) {
       if (clocks_[at.index].valid()) continue;
@@ -149,7 +152,8 @@ class Spreader {
 
   const Tensor& constant_of(ValueId v) const { return std::get<core::Const>(body_[v].rhs).value; }
 
-  // As many as there are elements, whether they differ or not, on the clock where they are read.
+  // The value stacked over the elements, even if it is the same for all, on the clock of its
+  // reader.
   ValueId stack(ValueId v, ClockId clock) {
     if (is_stacked(v)) return places_[v.index];
     ValueId& known = stacks_[{v, body_.is_const(v) ? clock : base_clock}];
@@ -161,7 +165,8 @@ class Spreader {
                        body_[v].dtype, shape, clock, body_[v].span);
   }
 
-  // What a delay of stacked values begins with: constants are no streams, but where they are too large for one.
+  // The initial value of a delay of stacked values. A constant too large to repeat becomes a
+  // stream.
   ValueId first(ValueId init, ClockId clock) {
     const ValueId begin = around_.start(clock);
     const ClockId first = around_.clocks.on(clock, begin, true);
@@ -204,7 +209,7 @@ class Spreader {
     return core::Apply{operators().require(is_truth ? "any" : "sum"), {all}, along_elements(), 0};
   }
 
-  // All of this map, and those of the maps around it that have the parameter together.
+  // The sum over this map, extended over the enclosing maps that share the parameter.
   core::Rhs of_maps_around(ValueId v, const core::Apply& apply, core::Rhs all) {
     if (!is_over_sharers(apply.op) || apply.attributes[0].integers[0] == 1 || !around_.is_body) return all;
     const bool own = is_stacked(v);
@@ -219,7 +224,7 @@ class Spreader {
 
   core::Rhs drawn(ValueId v, core::Apply draw) {
     if (is_stacked(v)) {
-      // The fans are those of an element.
+      // The fans are those of a single element.
       if (const auto plain = scaled_draw(operators()[draw.op].name, body_[v].shape)) {
         draw.op = operators().require(plain->normal ? "normal" : "uniform");
         draw.attributes.resize(3);
@@ -258,9 +263,9 @@ class Spreader {
     return core::Merge{condition, on_true, on_false};
   }
 
-  // An assertion holds if it does for all elements.
+  // An assert holds if it holds for all elements.
   void write(const CoreAssert& check) {
-    ValueId condition = once(check.condition);  // or all of them
+    ValueId condition = once(check.condition);  // the condition of one or of all elements
     if (is_stacked(check.condition)) {
       condition = apply("all", {condition}, along_elements(), condition, {});
     }
@@ -285,7 +290,8 @@ class Spreader {
       }
   }
 
-  // By part, what is read outside of it; of a part that is never read, what may fail.
+  // By part: the values read outside the part. If none is read, all values of the part, since
+  // they may fail.
   std::vector<std::vector<ValueId>> find_outputs() {
     std::vector<bool> read(body_.values.size(), false);
     const auto note = [&](ValueId v, std::uint32_t by) {
@@ -343,7 +349,7 @@ class Spreader {
     }
   }
 
-  // Where an element is not there its number says nothing, and it is never read.
+  // Where an element is absent its number is meaningless and is never read.
   core::Rhs written_at_once(ValueId v) {
     const std::size_t axes = body_[v].shape.size();
     const auto all = [&](ValueId o) { return is_stacked(o) ? aligned(o, axes) : once(o); };
@@ -356,7 +362,8 @@ class Spreader {
     return apply;
   }
 
-  // What has fewer axes than the result has axes of extent 1 in front of its own, behind the first.
+  // A value with fewer axes than the result gets axes of extent 1 after the first axis, before
+  // its own axes.
   ValueId aligned(ValueId v, std::size_t axes) {
     const ValueId all = places_[v.index];
     const Shape& element = body_[v].shape;
@@ -367,7 +374,7 @@ class Spreader {
     return apply("reshape", {all}, {integers_attribute(shape)}, all, shape);
   }
 
-  struct Waiting {  // for its operands
+  struct Waiting {  // a call whose operands are set later
     ValueId call;
     std::vector<ValueId> sequences, fixed;
   };

@@ -1,12 +1,13 @@
-// `map` of a node that has memory, parameters or random numbers: what lives in time is spread out over the elements and
-// stands outside of the iteration, which has a body without any of it.
+// Expands a `map` whose node has memory, parameters or random draws: these move out of the
+// iteration as tensors over all elements, and the remaining body has none of them.
 //
 //   node lp(x, a) -> (y)             y = map lp(xs; a);
 //     s = 0.0 fby y;
 //     y = s + a * (x - s);           s = [0.0, 0.0, …] fby y;  y = map part(xs, s; a)
 //
-// Each element has a state of its own, and numbers of its own are drawn for it: a draw is one of as many numbers as all
-// elements take. A parameter is one for all elements, as is all that does not differ between them: it is computed once.
+// Each element has its own state and its own random numbers: one draw yields the numbers for all
+// elements. A parameter is shared by all elements. Any value that is the same for all elements is
+// computed once.
 #pragma once
 
 #include <functional>
@@ -17,30 +18,31 @@
 
 namespace rml::mapped {
 
-// The program around the iteration, while it is made.
+// The program around the iteration, during its construction.
 struct Surroundings {
   Core& core;
   ClockTable& clocks;
-  std::function<ValueId(const Tensor&, const Shape&)> constant;  // repeated to a shape; invalid: that is too large
+  // Yields a constant, broadcast to a shape; invalid if it would be too large.
+  std::function<ValueId(const Tensor&, const Shape&)> constant;
   std::function<ValueId(ClockId)> start,
-      cycle;             // of a clock: what is true at its first instant, the number of the cycle
-  bool is_body = false;  // of another iteration
+      cycle;             // by clock: true at its first instant; the number of the cycle
+  bool is_body = false;  // the program is the body of another iteration
 };
 
 struct Spreading {
-  std::shared_ptr<const Core> body;  // inputs: an element of each sequence, then what is fixed
+  std::shared_ptr<const Core> body;  // inputs: an element of each sequence, then the fixed ones
   std::size_t sequences = 0;
   std::int64_t length = 0;
   bool reverse = false;
   std::string name;
 };
 
-// Where it stands.
+// Clock, place and operands of the map.
 struct SpreadAt {
   ClockId clock;
   Span span;
   InstanceId instance;
-  std::vector<ValueId> operands;  // by input of the body; sequences whole
+  std::vector<ValueId> operands;  // by input of the body; sequences as a whole
   bool comes_back = false;        // an operand depends on a result within the cycle
 };
 

@@ -1,4 +1,4 @@
-// Choices by recursion over the first letter of the three, remembered.
+// Builds choices by recursion over the first letter of the three functions; results are cached.
 #include "semantics/values/boolean_functions.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Function BooleanFunctions::choice(Function condition, Function if_yes, Function 
 
 Function BooleanFunctions::with(Function f, std::uint32_t letter, Function by) {
   const Question q = questions_[f.node];
-  if (q.letter > letter) return f;  // constants as well
+  if (q.letter > letter) return f;  // true for constants as well
   if (q.letter == letter) return choice(by, q.if_yes, q.if_no);
   const Function if_yes = with(q.if_yes, letter, by);
   return choice(make({q.letter, yes, no}), if_yes, with(q.if_no, letter, by));
@@ -50,7 +50,8 @@ Function BooleanFunctions::where(Function f, Function care) {
   return care == no ? no : where(f, care, known);
 }
 
-// A letter that only the other function asks is left out; where it allows one answer, the other is not looked at.
+// Skips letters that only `care` tests. If `care` excludes one value of a letter, only the other
+// value is followed.
 Function BooleanFunctions::where(Function f, Function care, std::unordered_map<std::uint64_t, Function>& known) {
   if (f.node < 2 || care == yes) return f;
   const std::uint64_t key = std::uint64_t{f.node} << 32 | care.node;

@@ -1,7 +1,7 @@
-// Boolean functions of numbered letters, as decision diagrams: equal functions are one.
+// Boolean functions of numbered letters as binary decision diagrams; equal functions are shared.
 //
-// A diagram asks letters in the order of their numbers. What is built is bounded: once it is spent, answers mean
-// nothing, and the caller has to do without them.
+// A diagram tests letters in the order of their numbers. Its size is limited. Once the limit is
+// exceeded (spent()), results are meaningless and the caller must do without them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class BooleanFunctions {
   };
   static constexpr Function no{0}, yes{1};
 
-  // What a function that is no constant asks first, and what is left of it by the answer.
+  // The first letter that a function tests, unless it is a constant, and the remaining function
+  // for each value.
   struct Question {
     std::uint32_t letter;
     Function if_yes, if_no;
@@ -35,16 +36,16 @@ class BooleanFunctions {
   Function either(Function a, Function b) { return choice(a, yes, b); }
   Function differ(Function a, Function b) { return choice(a, negation(b), b); }
 
-  // With the letter replaced by a function.
+  // The function with the letter replaced by another function.
   Function with(Function f, std::uint32_t letter, Function by);
-  // True where f is for some value of the letter.
+  // True where f is true for some value of the letter.
   Function for_either(Function f, std::uint32_t letter) { return either(with(f, letter, yes), with(f, letter, no)); }
 
-  // Some function, as simple as it may be, that is f where the other is true.
+  // A function, as simple as possible, that equals f where `care` is true.
   Function where(Function f, Function care);
 
   const Question& operator[](Function f) const { return questions_[f.node]; }
-  // Those that f depends on, sorted.
+  // The letters that f depends on, sorted.
   std::vector<std::uint32_t> letters(Function f) const;
   bool spent() const { return questions_.size() > max_nodes; }
 
@@ -61,7 +62,7 @@ class BooleanFunctions {
 
   std::vector<Question> questions_;  // by node; the first two are the constants
   std::unordered_map<Question, std::uint32_t, Hash> nodes_;
-  std::unordered_map<Question, Function, Hash> choices_;  // condition and branches
+  std::unordered_map<Question, Function, Hash> choices_;  // by condition and branches
 };
 
 }  // namespace rml

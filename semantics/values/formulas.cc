@@ -1,4 +1,4 @@
-// Construction and evaluation of formulas (see formulas.h).
+// Constructs and evaluates formulas.
 #include "semantics/values/formulas.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> Formulas::cone(std::span<const Formula> formulas) con
     if (nodes_[n].kind == Node::variable || nodes_[n].kind == Node::conjunction) meet(nodes_[n].left);
     if (nodes_[n].kind == Node::conjunction) meet(nodes_[n].right);
   }
-  std::ranges::sort(nodes);  // a conjunction is made after its operands
+  std::ranges::sort(nodes);  // a conjunction is created after its operands
   return nodes;
 }
 
@@ -50,7 +50,7 @@ Truth Formulas::evaluate(const Node& node, const std::vector<Truth>& values) con
 void Formulas::evaluate(const std::vector<std::uint32_t>& cone, std::vector<Truth>& values) const {
   for (const std::uint32_t n : cone)
     if (nodes_[n].kind != Node::letter) values[n] = n == 0 ? Truth::no : Truth::unseen;
-  // A variable comes before what it is defined by.
+  // A variable precedes its definition, so the evaluation is repeated until nothing changes.
   for (bool again = true; again;) {
     for (const std::uint32_t n : cone) {
       const Node& node = nodes_[n];

@@ -1,8 +1,8 @@
-// Boolean functions of free letters: an and-inverter graph whose equal nodes are one.
+// Boolean functions of free letters as an and-inverter graph; equal nodes are shared.
 //
-// A formula is a node and a sign. Formulas may be defined by themselves (`v = if d then w else q;
-// w = if d then q else v`): such a one is a variable that is defined once its definition is complete.
-// Evaluation is that of three values: what is not decided yet, or needs itself, is `unseen`.
+// A formula is a node and a sign. Formulas may be recursive (`v = if d then w else q; w = if d
+// then q else v`): a recursive formula is a variable whose definition is set when it is complete.
+// Evaluation has three values: a formula that is undecided or depends on itself is `unseen`.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace rml {
 class Formulas {
  public:
   struct Formula {
-    std::uint32_t code = 0;  // the node, and in the lowest bit whether it is negated
+    std::uint32_t code = 0;  // the node; the lowest bit is the negation
     friend bool operator==(Formula, Formula) = default;
     Formula operator!() const { return {code ^ 1}; }
     std::uint32_t node() const { return code >> 1; }
@@ -37,15 +37,15 @@ class Formulas {
   Formula same(Formula a, Formula b) { return choice(a, b, !b); }
 
   std::size_t size() const { return nodes_.size(); }
-  // All nodes that the formulas depend on, operands before users but for variables.
+  // All nodes that the formulas depend on, operands before users except for variables.
   std::vector<std::uint32_t> cone(std::span<const Formula>) const;
-  // Fills `values`, by node, for a cone; letters have theirs.
+  // Computes `values`, by node, for a cone. The values of letters must be set.
   void evaluate(const std::vector<std::uint32_t>& cone, std::vector<Truth>& values) const;
   static Truth value(Formula f, const std::vector<Truth>& values) {
     const Truth t = values[f.node()];
     return f.negative() ? negated(t) : t;
   }
-  // An undecided letter that the formula depends on, 0 if there is none.
+  // An undecided letter that the formula depends on; 0 if there is none.
   std::uint32_t undecided(Formula, const std::vector<Truth>& values) const;
 
  private:

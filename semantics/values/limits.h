@@ -1,7 +1,8 @@
-// What a program may grow to while it is compiled.
+// Limits on the growth of a program during compilation.
 //
-// A few lines can stand for more than any machine holds: thirty nodes that each call the one before twice are 2^30
-// instances. Each bound has a name, which messages give and `--limit NAME=N` raises.
+// A few lines may expand beyond the memory of any machine: thirty nodes, each of which calls the
+// previous one twice, are 2^30 instances. Each limit has a name, which messages show and
+// `--limit NAME=N` raises.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +14,19 @@
 namespace rml {
 
 struct Limits {
-  std::uint64_t instances = 1'000'000;              // of nodes
-  std::uint64_t calls = 1'000;                      // each within the one before
-  std::uint64_t loops = 64;                         // iterations (map, fold, scan), likewise
-  std::uint64_t equations = 3'000'000;              // once nodes are inlined, an operation each
-  std::uint64_t elements = std::uint64_t{1} << 31;  // of one tensor
-  std::uint64_t nodes = 200'000;                    // that functions and loops of an ONNX model insert
+  std::uint64_t instances = 1'000'000;              // instances of nodes
+  std::uint64_t calls = 1'000;                      // nesting depth of calls
+  std::uint64_t loops = 64;                         // nesting depth of iterations (map, fold, scan)
+  std::uint64_t equations = 3'000'000;              // after inlining, one operation each
+  std::uint64_t elements = std::uint64_t{1} << 31;  // per tensor
+  std::uint64_t nodes = 200'000;                    // inserted by functions and loops of an ONNX model
 };
 
 struct NamedLimit {
   std::string_view name;
   std::uint64_t Limits::* bound;
-  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();  // that may be asked for
+  // Largest value that the user may set.
+  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 };
 inline constexpr NamedLimit limit_names[] = {
     {"instances", &Limits::instances},

@@ -1,5 +1,5 @@
-// One lambda per alternative of a variant, for std::visit without a catch-all: a new alternative is a compile error
-// wherever it is not handled.
+// One lambda per alternative of a variant, for std::visit without a catch-all: a new alternative
+// is a compile error until it is handled everywhere.
 #pragma once
 
 namespace rml {

@@ -1,8 +1,8 @@
-// Elements and tensors from text.
+// Reads elements and tensors from text.
 //
-// Floats are read as f64 (f32 as f32, so that no decimal is rounded twice) and f16 and bf16
-// are rounded to nearest even from there. The separators of a tensor are compared with the
-// ones its shape asks for, so that a transposed or ragged text is refused.
+// Floats are read as f64, except f32 as f32, so that no decimal is rounded twice; f16 and bf16
+// are rounded from f64 to nearest even. The separators of a tensor must be exactly those of its
+// shape, so a transposed or ragged text is refused.
 #include "semantics/values/read_element.h"
 
 #include <bit>
@@ -29,7 +29,7 @@ bool store(std::string_view text, void* element) {
   return value.has_value();
 }
 
-// Rounds to a 16-bit float with the given number of mantissa bits, nearest even.
+// Rounds to a 16-bit float with the given number of mantissa bits, to nearest even.
 std::uint16_t narrow(double value, int mantissa_bits, int bias) {
   const int sign = std::signbit(value) ? 0x8000 : 0;
   const int top = (1 << (15 - mantissa_bits)) - 1;  // exponent field of infinities
@@ -39,7 +39,7 @@ std::uint16_t narrow(double value, int mantissa_bits, int bias) {
   if (value == 0) return static_cast<std::uint16_t>(sign);
   const int exponent = std::max(std::ilogb(value), 1 - bias);
   const int units = static_cast<int>(std::nearbyint(std::ldexp(value, std::min(mantissa_bits - exponent, 2000))));
-  // units holds the implicit bit, which carries into the exponent field by itself.
+  // `units` includes the implicit bit, which carries into the exponent field.
   const int magnitude = ((exponent + bias - 1) << mantissa_bits) + units;
   return static_cast<std::uint16_t>(sign | std::min(magnitude, top << mantissa_bits));
 }

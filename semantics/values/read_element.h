@@ -1,8 +1,8 @@
-// The inverse of to_string(Tensor): elements and tensors from text.
+// Reads elements and tensors from text; the inverse of to_string(Tensor).
 //
-// Accepts what type.cc prints: T/F, decimal integers within the dtype's range, decimal
-// floats, nan, inf, -inf; tensors as [1,2;3,4] without spaces, with a pair of brackets for
-// every axis before the last two.
+// Accepts the output of type.cc: T/F, decimal integers within the dtype's range, decimal floats,
+// nan, inf, -inf; tensors as [1,2;3,4] without spaces, with a pair of brackets for every axis
+// before the last two.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace rml {
 
-// Stores the element at `element` (byte_size(dtype) bytes); false if the text is not one.
+// Stores the element at `element` (byte_size(dtype) bytes). False if the text is no element.
 bool read_element(DType dtype, std::string_view text, void* element);
 
-// Nothing if the text is not a tensor of this dtype and shape.
+// Nothing if the text is no tensor of this dtype and shape.
 std::optional<Tensor> read_tensor(DType dtype, const Shape& shape, std::string_view text);
 
 }  // namespace rml

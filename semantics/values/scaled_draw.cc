@@ -1,4 +1,4 @@
-// See scaled_draw.h.
+// The formulas agree with those of the runtime's kernels.
 #include "semantics/values/scaled_draw.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Draws that begin the parameters of a network, as those of uniform or normal numbers.
+// Random initial values of network parameters, expressed as uniform or normal draws.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@ namespace rml {
 
 struct ScaledDraw {
   bool normal = false;
-  double first = 0, second = 0;  // low and high; mean and deviation
+  double first = 0, second = 0;  // low and high, or mean and deviation
 };
 
-// Of glorot_uniform, he_normal and the like, by the fans of the shape (runtime/kernels/random.cc); of other operators
-// nothing.
+// For glorot_uniform, he_normal and the like: the draw for the fans of the shape
+// (runtime/kernels/random.cc). Nothing for other operators.
 std::optional<ScaledDraw> scaled_draw(std::string_view op, const Shape& shape);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// Row-major.
+// Strides in row-major order.
 #include "semantics/values/strides.h"
 
 namespace rml {

@@ -1,4 +1,4 @@
-// Where the elements of dense tensors lie, in elements.
+// Strides of dense tensors, in elements.
 #pragma once
 
 #include "semantics/values/type.h"
@@ -9,7 +9,7 @@ using Strides = std::vector<std::int64_t>;  // by axis
 
 std::int64_t elements(const Shape&);
 Strides dense_strides(const Shape&);
-// Of a dense tensor of shape `from` seen at the shape `to` it broadcasts to.
+// The strides of a dense tensor of shape `from`, broadcast to the shape `to`.
 Strides broadcast_strides(const Shape& from, const Shape& to);
 
 }  // namespace rml

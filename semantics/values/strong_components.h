@@ -1,4 +1,4 @@
-// Strongly connected components of any graph whose vertices are numbered.
+// Strongly connected components of a graph with numbered vertices.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,15 @@
 
 namespace rml {
 
-// Tarjan's algorithm without recursion over `count` vertices; `successors(v, f)` calls f(w)
-// for every edge v -> w. Components come out successors first; returns component numbers.
+// Tarjan's algorithm without recursion. `successors(v, f)` calls f(w) for every edge v -> w.
+// Components are numbered successors first. Returns the component of each vertex, and their
+// number in `found`.
 template <class Successors>
 std::vector<std::uint32_t> strong_components(std::size_t count, Successors&& successors, std::uint32_t& found) {
   constexpr std::uint32_t unseen = UINT32_MAX;
   std::vector<std::uint32_t> order(count, unseen), low(count), component(count, unseen);
-  // Successors that are still to be looked at, of the vertices on the path, the last one's at the end.
+  // The vertices on the path, each with the number of its successors still to visit; the last one
+  // is current.
   struct Entered {
     std::uint32_t vertex;
     std::size_t pending;

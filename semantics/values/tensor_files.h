@@ -1,5 +1,5 @@
-// What load("file.safetensors", "name") reads. Files belong to the driver: it gives the program
-// this view of them, and resolving names asks it once for every load it meets.
+// The interface to the files of load("file.safetensors", "name"). The driver implements it; name
+// resolution calls it once for each `load`.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@
 namespace rml {
 
 struct LoadError {
-  bool unreadable = false;  // the file as such; else what is in it
+  bool unreadable = false;  // the file itself; false: its contents
   std::string message;
 };
 
 struct TensorFiles {
   virtual ~TensorFiles() = default;
-  // `from`: the call, whose source file says where a relative path begins.
+  // `from`: the call; relative paths begin at the folder of its source file.
   virtual std::variant<std::shared_ptr<const Tensor>, LoadError> find(Span from, const std::string& file,
                                                                       const std::string& name) = 0;
 };

@@ -1,4 +1,4 @@
-// Lines of text and what stands on them.
+// Splits text into lines and tokens, and computes line and column of a fault.
 #include "semantics/values/text_lines.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0u) !
 
 std::string to_string(const TextFault& fault, std::string_view text) {
   const std::string_view before = text.substr(0, fault.offset);
-  const std::string_view line = before.substr(before.rfind('\n') + 1);  // of npos: 0
+  const std::string_view line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
   return "line " + std::to_string(std::ranges::count(before, '\n') + 1) + ", column " +
          std::to_string(std::ranges::count_if(line, begins_character) + 1) + ": " + fault.message;
 }

@@ -1,7 +1,8 @@
-// What is found out of a Boolean while recurrences are followed to a fixed point.
+// The knowledge about a Boolean while recurrences are followed to a fixed point.
 //
-// Every one is first `unseen`, taken for true and false alike; it becomes known, then at most
-// `varies`. The functions never take that back when what they are given rises, so walks end.
+// Each Boolean is first `unseen`, which counts as both true and false. It may become known, and
+// then `varies`, but never goes back. The functions are monotonic in this order, so fixed-point
+// iterations terminate.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +37,10 @@ inline Truth choice(Truth condition, Truth on_true, Truth on_false) {
   }
 }
 
-// and, or: either operand decides if it is `deciding`.
+// and, or: an operand that equals `deciding` decides the result.
 inline Truth connective(Truth x, Truth y, Truth deciding) {
   if (x == deciding || y == deciding) return deciding;
-  // The highest that both outcomes of the unseen one stay below.
+  // The highest value that is not above the results for either value of the unseen operand.
   if (x == Truth::unseen || y == Truth::unseen)
     return x == Truth::varies || y == Truth::varies ? deciding : Truth::unseen;
   return x == Truth::varies || y == Truth::varies ? Truth::varies : x;

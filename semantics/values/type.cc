@@ -1,9 +1,9 @@
 // Dtypes, shapes and tensors: names, sizes, NumPy's broadcasting rule, and printing.
 //
-// Floats print as the shortest text that reads back to the same bits, as std::to_chars and
-// with it the runtime's writers have it: 3.0 is 3, and 100000.0 is 1e+05. Rows of a matrix
-// are separated by `;`, and every further axis is one more pair of brackets around a list:
-// a [2, 2, 2] tensor is [[1,2;3,4],[5,6;7,8]]. A tensor without elements is [].
+// Floats print as the shortest text that reads back to the same bits, as by std::to_chars and the
+// runtime's writers: 3.0 is 3, and 100000.0 is 1e+05. Rows of a matrix are separated by `;`; each
+// further axis adds one pair of brackets: a [2, 2, 2] tensor is [[1,2;3,4],[5,6;7,8]]. A tensor
+// without elements is [].
 #include "semantics/values/type.h"
 
 #include <algorithm>
@@ -119,7 +119,7 @@ bool is_signed(DType dtype) {
 }
 
 std::optional<std::int64_t> element_count(const Shape& shape) {
-  // Zero extents are left out of the bound's product, so that strides stay in range too.
+  // Zero extents do not count in the product, so that strides remain in range too.
   std::int64_t product = 1;
   bool empty = false;
   for (const std::int64_t extent : shape) {
@@ -221,7 +221,7 @@ std::vector<std::int64_t> Tensor::integers() const {
 std::size_t bracket_pairs(const Shape& shape) { return shape.size() > 2 ? shape.size() - 1 : 1; }
 
 std::string separator(const Shape& shape, std::int64_t i) {
-  std::size_t begun = 0;  // how many trailing axes begin anew at element i
+  std::size_t begun = 0;  // number of trailing axes that begin again at element i
   for (std::int64_t block = shape.back(); begun + 1 < shape.size() && i % block == 0;) {
     ++begun;
     block *= shape[shape.size() - 1 - begun];

@@ -1,8 +1,8 @@
 // Element types, shapes and constant tensors.
 //
-// A stream carries tensors of one dtype and one static shape (rank 0: scalar). Tensor is
-// the value domain of constants, of constant folding and of the reference engine: dense,
-// row-major, owning. Booleans are one byte, 0 or 1.
+// A stream carries tensors of one dtype and one static shape (rank 0: scalar). Tensor is the
+// value domain of constants, of constant folding and of the reference engine: dense, row-major,
+// owning its elements. Booleans are one byte, 0 or 1.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,17 @@ std::optional<DType> dtype_named(std::string_view);  // also "int" and "float"
 bool is_float(DType);
 bool is_integer(DType);
 bool is_signed(DType);     // a signed integer
-bool has_gradient(DType);  // f32, f64: what is computed with
+bool has_gradient(DType);  // f32 and f64: the dtypes for computation
 
-// A set of dtypes, as a bit mask: what a type variable may still become.
+// A set of dtypes as a bit mask: the dtypes that a type variable may still become.
 using DTypeSet = std::uint16_t;
 constexpr DTypeSet bit(DType d) { return static_cast<DTypeSet>(1u << static_cast<unsigned>(d)); }
 namespace dtypes {
 inline constexpr DTypeSet boolean = bit(DType::boolean);
 inline constexpr DTypeSet integer = bit(DType::i8) | bit(DType::i16) | bit(DType::i32) | bit(DType::i64) |
                                     bit(DType::u8) | bit(DType::u16) | bit(DType::u32) | bit(DType::u64);
-inline constexpr DTypeSet index = integer & ~bit(DType::u64);  // what an i64 holds: indices, extents
+// Integers that fit into an i64: indices, extents.
+inline constexpr DTypeSet index = integer & ~bit(DType::u64);
 inline constexpr DTypeSet floating = bit(DType::f16) | bit(DType::bf16) | bit(DType::f32) | bit(DType::f64);
 inline constexpr DTypeSet numeric = integer | floating;
 inline constexpr DTypeSet any = boolean | numeric;
@@ -43,10 +44,10 @@ inline constexpr DTypeSet any = boolean | numeric;
 using Shape = std::vector<std::int64_t>;  // every extent ≥ 0
 
 inline constexpr std::size_t max_rank = 8;
-// Product of the extents; nothing when it exceeds max_elements.
-// A program is held to fewer unless it says otherwise (limits.h).
+// Limit on the product of the extents, beyond which element_count returns nothing. The default
+// limit for a program is lower (limits.h).
 inline constexpr std::int64_t max_elements = std::int64_t{1} << 32;
-// Of what is kept in the program as a constant.
+// The same for a constant stored in the program.
 inline constexpr std::int64_t max_constant_elements = std::int64_t{1} << 28;
 std::optional<std::int64_t> element_count(const Shape&);
 // The nearest number of a float type; infinite beyond its range.
@@ -72,7 +73,8 @@ class Tensor {
   }
   static Tensor boolean(bool value) { return scalar<std::uint8_t>(DType::boolean, value ? 1 : 0); }
 
-  // Rounded to the dtype; a whole number that fits, for integers.
+  // For floats, the value rounded to the dtype; for integers, it must be a whole number that
+  // fits.
   static Tensor number(DType dtype, double value);
 
   DType dtype() const { return dtype_; }
@@ -95,16 +97,17 @@ class Tensor {
            (a.bytes_ == b.bytes_ || (a.bytes_ && b.bytes_ && *a.bytes_ == *b.bytes_));
   }
 
-  // From here on copies share the elements; what writes to one of them makes its own first. Pointers to
-  // the elements that were handed out before must not be written through any more.
+  // From now on copies share the elements (copy on write): a writer first makes its own copy.
+  // Earlier pointers to the elements must no longer be used for writing.
   Tensor& freeze() {
     frozen_ = true;
     return *this;
   }
 
-  // Elements as integers, for attributes such as shapes and axes; integers and Booleans only. Those of u64 wrap.
+  // Elements as integers, for attributes such as shapes and axes; only for integers and Booleans.
+  // Values of u64 wrap.
   std::vector<std::int64_t> integers() const;
-  bool truth() const { return (*bytes_)[0] != std::byte{0}; }  // of a Boolean scalar
+  bool truth() const { return (*bytes_)[0] != std::byte{0}; }  // value of a Boolean scalar
 
  private:
   using Bytes = std::vector<std::byte>;
@@ -113,14 +116,14 @@ class Tensor {
   DType dtype_ = DType::boolean;
   Shape shape_;
   std::int64_t elements_ = 0;
-  std::shared_ptr<Bytes> bytes_;  // null: of a default-made one
+  std::shared_ptr<Bytes> bytes_;  // null in a default-constructed tensor
   bool frozen_ = false;
 };
 
-// As a chronogram prints it: 1, -2.5, T, [1,2;3,4], [[1,2],[3,4]] for the shape [2, 1, 2], [] if
-// it has no element; shortest round-trip digits.
+// The text of a chronogram: 1, -2.5, T, [1,2;3,4], [[1,2],[3,4]] for the shape [2, 1, 2], []
+// without elements; shortest digits that read back to the same bits.
 std::string to_string(const Tensor&);
-// The punctuation of that text: pairs of brackets around all, and what stands before element
+// The punctuation of that text: the pairs of brackets around it, and the separator before element
 // i > 0 of a tensor of rank > 0.
 std::size_t bracket_pairs(const Shape&);
 std::string separator(const Shape&, std::int64_t i);
