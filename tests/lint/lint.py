@@ -240,7 +240,7 @@ NOT_OURS_TO_REWORD = {"CHANGELOG.md", "examples/charlm/excerpt.txt"}
 # How often "what" may stand in 1,000 words of a folder's C++ comments. The folders above 3 are not rewritten yet; their
 # limits only go down.
 MOST_WHAT = {
-    "compiler": 1, "driver": 3, "frontend": 1, "lowering": 3, "onnx": 1, "runtime": 1, "semantics": 17, "tests": 1,
+    "compiler": 1, "driver": 3, "frontend": 1, "lowering": 3, "onnx": 1, "runtime": 1, "semantics": 1, "tests": 1,
 }
 
 
