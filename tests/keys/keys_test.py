@@ -1,9 +1,10 @@
 """`rmlc run --key`: keys_test.py RMLC, run by ctest.
 
-What is expected is made by plain runs: the rows of a key are those of a run of its rows alone, with the seed of the key,
-to the bit. When a row leaves is told by plain runs as well: of the first n rows of a key, followed by a line that is
-wrong, exactly the rows come out that n rows determine. Then formats, types of keys, shared parameters, and what must be
-refused."""
+The expected rows come from plain runs. The rows of a key must be, to the bit, those of a run
+of its rows alone with the seed of the key. The time at which a row is written also follows
+from plain runs: the first n rows of a key, followed by a wrong line, give exactly the rows
+that n rows determine. Further tests cover formats, types of keys, shared parameters, and
+refused inputs."""
 
 import json
 import pathlib
@@ -42,7 +43,7 @@ node main(x: f32) -> (y: f32, n: i32, noise: f32, late: f32)
   late = 0.0 fby 0.5 fby x;
 """
 
-# A parameter that some keys look at late, and some never; it begins at random.
+# A parameter that some keys use late and some never; its initial value is random.
 LATER = """import optim;
 
 node line(x) -> (y)
@@ -55,7 +56,7 @@ node main(x: f64) -> (y: f64, n: i64)
   y = merge late guess (0.0 when not late);
 """
 
-# Memories of all sizes of element, small and large.
+# Memories with elements of all sizes, small and large.
 KINDS = """node main(x: f64) -> (y: f64, odd: bool, far: i8, near: i16, sum: f32, parts: f64[3])
   odd = false fby not odd;
   far = 1 fby far * 3 + 1;
@@ -70,12 +71,12 @@ KINDS = """node main(x: f64) -> (y: f64, odd: bool, far: i8, near: i16, sum: f32
   y = x + (0.0 fby y);
 """
 
-# So many equations that they are functions of their own.
+# Has so many equations that they are compiled as several functions.
 LONG = "node main(x: f64) -> (y: f64, s: f64)\n" + "".join(
     f"  a{k} = 0.5 * (0.0 fby a{k}) + {'x' if k == 0 else f'sin(a{k - 1})'};\n" for k in range(1200)) + \
     "  y = a1199;\n  s = (0.0 fby s) + a3 * a650;\n"
 
-# A matrix that stands still, of which the code keeps a copy in another order.
+# A constant matrix, of which the code keeps a transposed copy.
 STILL = """import nn;
 
 node main(x: f32) -> (y: f32)
@@ -84,7 +85,7 @@ node main(x: f32) -> (y: f32)
   y = sum(tanh(nn.affine(w, zeros([80]), past)));
 """
 
-# Rows wait for the end of their batch; those of the last one are never known.
+# Rows wait for the end of their batch; the rows of the last batch are never known.
 CENTER = """node main(end: bool, x: f64) -> (y: f64, k: i32)
   sum = fby_end(end, 0.0, sum) + x;
   count = fby_end(end, 0.0, count) + 1.0;
@@ -92,7 +93,7 @@ CENTER = """node main(end: bool, x: f64) -> (y: f64, k: i32)
   k = 0 fby k + 1;
 """
 
-# A row waits for the next one of its key.
+# A row waits for the next row of its key.
 NEXT = """node main(end: bool, x: f64) -> (d: f64)
   d = if end then 0.0 else (post x) - x;
 """
@@ -132,7 +133,7 @@ def run(*arguments, text="", status=0, limit=None, command=None):
 
 
 def build(program):
-    """An executable for this processor."""
+    """Builds an executable for this processor."""
     executable = program.with_suffix("")
     run(program, "-o", executable, "--cpu", "native", command=[RMLC, "build"])
     return executable
@@ -153,7 +154,8 @@ def same(found, expected, what):
 
 
 def rows_by_key(rows):
-    """rows: (key, cells). The rows of each key, in the order in which the keys are first seen."""
+    """rows: (key, cells). Returns the rows of each key, in the order in which the keys first
+    occur."""
     by_key = {}
     for key, cells in rows:
         by_key.setdefault(key, []).append(cells)
@@ -165,7 +167,8 @@ def table(names, rows):
 
 
 def known_after(program, names, rows, seed, waits):
-    """Of each number of rows: how many they determine; and all rows at the end of the input."""
+    """For each number of rows, the number of rows that they determine; and all rows at the end
+    of the input."""
     if not waits:
         return list(range(len(rows) + 1)), run(program, "--quiet", *seed, text=table(names, rows))[0].splitlines()
     numbers, wrong = [], table(names, [["wrong"] * len(names)]).split("\n")[1]
@@ -178,7 +181,7 @@ def known_after(program, names, rows, seed, waits):
 
 
 def expected_rows(program, names, rows, waits=True):
-    """The output of the run with keys, put together from one run for each key."""
+    """The output of the run with keys, assembled from one run for each key."""
     alone = {key: known_after(program, names, own, ["--seed", SEED, "--key-seed", key], waits)
              for key, own in rows_by_key(rows).items()}
     header = next(iter(alone.values()))[1][0]
@@ -195,7 +198,7 @@ def expected_rows(program, names, rows, waits=True):
 
 
 def separate_runs(folder):
-    """Rows, their order and their bits."""
+    """Compares rows, their order and their bits."""
     some = random.Random(1)
 
     def number():
@@ -218,23 +221,23 @@ def separate_runs(folder):
         wanted = expected_rows(program, names, rows, name in ("center", "tensors", "next"))
         for more in ([], ["--threads", "1"], ["-O0"], ["--engine", "reference"]):
             if more == ["--engine", "reference"] and name in ("learner", "still", "long"):
-                continue  # sums of products, and sines, are rounded as this engine does
+                continue  # the engines round sums of products, and sines, differently
             found, _ = run(program, "--key", "machine", "--seed", SEED, "--quiet", *more, text=text)
             if more == ["-O0"] and name in ("learner", "still", "long"):
                 check(len(found.splitlines()) == len(wanted.splitlines()), f"{name}: rows of -O0")
                 continue
             same(found, wanted, f"{name} {more}")
-        # What was built copies the memories of each key, which a run in memory uses where they lie.
+        # An executable copies the memories of each key; a run in memory uses them in place.
         found, _ = run("--key", "machine", "--seed", SEED, "--quiet", text=text, command=[build(program)])
         same(found, wanted, f"{name}, built")
-        # The column may stand anywhere.
+        # The column of the key may be anywhere.
         behind = table([*names, "machine"], [[*own, key] for key, own in rows])
         found, _ = run(program, "--key", "machine", "--seed", SEED, "--quiet", text=behind)
         same(found, wanted, f"{name}, keys behind")
 
 
 def seed_of_key(seed, text):
-    """As docs/manual/keys.md says."""
+    """The seed of a key, as docs/manual/keys.md defines it."""
     all_bits = 2**64 - 1
     hashed = 0xCBF29CE484222325
     for byte in text.encode():
@@ -287,7 +290,8 @@ def formats(folder):
     long = "k" * 1000
     out, _ = run(program, "--key", "m", "--cycles", 3, text=f'm,x\n"a, ""b""",1\n{long},2\n"a, ""b""",3\nc,4\n')
     same(out, f'm,y\n"a, ""b""",1\n{long},2\n"a, ""b""",4\n', "quotes")
-    # Blanks: between quotes they are part of a key, as in JSON; a key is written as it is read again.
+    # Blanks within quotes are part of a key, as in JSON. A key is written such that it is read
+    # back unchanged.
     out, _ = run(program, "--key", "m", "--save", folder / "blanks.state", text='m,x\n" a",1\na,2\n  a ,4\n"a",8\n" ",16\n')
     same(out, 'm,y\n" a",1\na,2\na,6\na,14\n" ",16\n', "blanks")
     lines = "".join(json.dumps({"m": key, "x": 32}) + "\n" for key in (" a", "a", " "))
@@ -307,11 +311,12 @@ def parameters(folder):
     rows = [(some.choice("abc"), [repr(some.uniform(-1, 1)), repr(some.uniform(-1, 1))]) for _ in range(50)]
     text = table(["m", "x", "wanted"], [[key, *own] for key, own in rows])
     plain = table(["x", "wanted"], [own for _, own in rows])
-    # All that it remembers is shared: the rows are those of one instance that sees them all, that of the first key.
+    # All memories are shared, so the rows are those of one instance that reads all rows, with the
+    # seed of the first key.
     expected, _ = run(program, "--seed", SEED, "--key-seed", rows[0][0], text=plain)
     found, _ = run(program, "--key", "m", "--share", "*", "--seed", SEED, text=text)
     same("".join(line.split(",", 1)[1] + "\n" for line in found.splitlines()), expected, "all shared")
-    # One of two is shared: computed here.
+    # One of two parameters is shared; the expected rows are computed here.
     firsts = {key: run(program, "--seed", SEED, "--key-seed", key, text="x,wanted\n0,0\n")[0].split("\n")[1] for key in "abc"}
     paths = json.loads((lambda b: b[8:8 + int.from_bytes(b[:8], "little")])(saved_parameters(program, folder)))
     names = sorted(name for name in paths if name.startswith("line"))
@@ -323,7 +328,7 @@ def parameters(folder):
         check(line.split(",")[0] == key and abs(float(line.split(",")[1]) - guess) < 1e-9, f"shared slope: {line}, {guess}")
         slope -= 0.1 * (guess - float(wanted)) * float(x)
         offset[key] -= 0.1 * (guess - float(wanted))
-    # Every key begins with what is loaded.
+    # Every key begins with the loaded values.
     run(program, "--save", folder / "line.state", text=plain)
     alone = {key: run(program, "--load-params", folder / "line.state", "--quiet",
                       text=table(["x", "wanted"], own))[0].splitlines()[1:] for key, own in rows_by_key(rows).items()}
@@ -334,7 +339,7 @@ def parameters(folder):
     begin_as_before(folder)
 
 
-# A parameter that is looked at in the first row, one that is looked at late, and rows that wait.
+# A parameter that is used in the first row, one that is used late, and rows that wait.
 BEGINNINGS = (
     "node main(x: f64, c: bool) -> (y: f64)\n  g = param(1.0);\n  y = g * x + (0.0 fby y);\n",
     "node main(x: f64, c: bool) -> (y: f64)\n  g = param(1.0 when c);\n  y = merge c (g * (x when c)) (0.0 when not c);\n",
@@ -343,7 +348,8 @@ BEGINNINGS = (
 
 
 def begin_as_before(folder):
-    """New keys of a run that goes on begin with what the run was given; parameters in common with that of the first key."""
+    """New keys of a resumed run begin with the values that the run was given; shared
+    parameters begin with those of the first key."""
     (folder / "five.rml").write_text("node main(x: f64) -> (y: f64)\n  g: f64 = param(5.0);\n  y = g * x;\n")
     run(folder / "five.rml", "--save", folder / "five.state", text="x\n1\n")
     rows = [["a", "1", "F"], ["a", "2", "T"], ["b", "3", "T"], ["c", "4", "F"], ["b", "5", "T"], ["c", "6", "T"], ["d", "7", "T"]]
@@ -353,11 +359,11 @@ def begin_as_before(folder):
                                         .replace("(g *", "(gain *"))
         whole, _ = run(folder / "old.rml", "--key", "m", "--load-params", folder / "five.state", text=table(["m", "x", "c"], rows))
         for cut in range(1, len(rows)):
-            # What units have between them has no other name.
+            # The memories between units have no other name.
             for program, more in (("old", []), ("new", []), ("new", ["--map", "g=gain"]))[:3 if k < 2 else 1]:
                 first, _ = run(folder / "old.rml", "--key", "m", "--load-params", folder / "five.state", "--save", folder / "s",
                                text=table(["m", "x", "c"], rows[:cut]))
-                # Twice, and what begins in between is not lost.
+                # Twice; parameters that began in between must not be lost.
                 run(folder / f"{program}.rml", "--key", "m", "--load", folder / "s", *more, "--save", folder / "s", text="m,x,c\n")
                 rest, _ = run(folder / f"{program}.rml", "--key", "m", "--load", folder / "s", text=table(["m", "x", "c"], rows[cut:]))
                 same(first + rest.split("\n", 1)[1], whole, f"begin as before: {k}, {program}, cut at {cut}")
@@ -372,13 +378,15 @@ def begin_as_before(folder):
 
 
 def queues(folder):
-    """The end of a run frees the queues of every key, also those that grew since the key was entered last."""
+    """The end of a run frees the queues of every key, also queues that grew since the key's
+    last row."""
     program = folder / "queues.rml"
     program.write_text(TENSORS)
     executable = build(program)
     for keys in (2, 70):
         for last in (0, 1, keys - 1):
-            # Every key ends a batch; then the rows of one wait, more and more of them, until the input ends with its batch or without.
+            # Every key ends a batch. Then more and more rows of one key wait, until the input
+            # ends with or without the end of its batch.
             rows = [[str(k), "T", str(k)] for k in range(keys)] + [[str(last), "F", str(k)] for k in range(3)]
             rows += [["0", "T", "7"]] + [[str(last), "F", str(k)] for k in range(100)]
             for end in ([], [[str(last), "T", "9"]]):
@@ -393,7 +401,7 @@ def queues(folder):
 
 
 def counts(last):
-    """The numbers of the last hundred rows of the key, each row of which is counted from 0."""
+    """The numbers of the last hundred rows of the key, whose rows are counted from 0."""
     rows = 1 + 3 + 100 + 1 + (1 if last == 0 else 0)
     return rows - 100, rows
 
@@ -404,7 +412,7 @@ def saved_parameters(program, folder):
 
 
 def states(folder):
-    """A run that is cut and gone on with gives the rows of one that is not."""
+    """A run that is interrupted and resumed gives the rows of an uninterrupted one."""
     some = random.Random(3)
     for name, source in (("learner", LEARNER), ("center", CENTER), ("tensors", TENSORS), ("line", LINE)):
         program = folder / f"{name}.rml"
@@ -452,7 +460,7 @@ def states(folder):
 
 
 def read_tensors(path):
-    """The metadata and, of each tensor, its type, its shape and its bytes."""
+    """The metadata and, for each tensor, its type, shape and bytes."""
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     head, rest = json.loads(data[8:8 + length]), data[8 + length:]
@@ -461,7 +469,7 @@ def read_tensors(path):
 
 
 def write_of_format_2(path, metadata, states, texts):
-    """States of keys as versions wrote them that had no other format: a checkpoint of each."""
+    """Writes states of keys in format 2, which had one checkpoint per key."""
     ends = lambda parts: np.cumsum([len(p) for p in parts]).astype(np.int64).tobytes()
     none = np.zeros(len(states), np.int64).tobytes()
     tensors = [("ends of states", "I64", ends(states)), ("ends of keys", "I64", ends(texts)), ("waiting rows", "I64", b""),
@@ -477,7 +485,8 @@ def write_of_format_2(path, metadata, states, texts):
 
 
 def columns(folder):
-    """A file of many keys has what the files of runs of the rows of each have; those of format 2 are gone on with."""
+    """A file of many keys contains the values of the files of single runs. Files of format 2
+    can be resumed."""
     some = random.Random(5)
     for name, source in (("learner", LEARNER), ("later", LATER), ("kinds", KINDS)):
         program = folder / f"{name}.rml"
@@ -516,7 +525,7 @@ def columns(folder):
             for state in (f"{name}-run.state", f"{name}-built.state", f"{name}-old.state"):
                 found, _ = run("--key", "m", "--quiet", "--load", folder / state, text=rest, command=command)
                 same(first + "".join(line + "\n" for line in found.splitlines()[1:]), whole, f"{how} goes on with {state}")
-    # Names of another program; memories that this one does not have; damage that no checksum tells.
+    # Names of another program; memories that this program lacks; damage that no checksum detects.
     line = folder / "sum.rml"
     line.write_text("node main(x: f64) -> (y: f64)\n  total = x + (0.0 fby total);\n  y = total;\n")
     other = folder / "renamed.rml"
@@ -532,7 +541,8 @@ def columns(folder):
 
 
 def values(folder):
-    """Keys that are values of a type: all of its numbers, many of them, and states that had been saved by their texts."""
+    """Keys that are numbers: every dtype, many keys, and states that were saved with keys as
+    texts."""
     program = folder / "counter.rml"
     program.write_text(COUNTER)
     for type_ in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
@@ -540,7 +550,8 @@ def values(folder):
         keys = [range_.max, range_.min, 1, range_.max - 1, range_.min, range_.max]
         found, _ = run(program, "--key", f"m:{short}", text="m,x\n" + "".join(f"{k},{n}\n" for n, k in enumerate(keys)))
         same(found, "m,y\n" + "".join(f"{k},{n}\n" for k, n in zip(keys, (0, 1, 2, 3, 5, 5))), type_)
-    # As many as make the tables grow, far apart and near each other, read ahead by a thread and without one.
+    # Enough keys for the tables to grow, far apart and close together, with and without a thread
+    # that reads ahead.
     some = np.random.default_rng(4)
     kinds = np.concatenate([np.arange(5000), some.integers(-2**63, 2**63 - 1, 5000)]).astype(np.int64)
     keys = np.concatenate([some.choice(kinds, 40_000), kinds])
@@ -613,7 +624,7 @@ def refusals(folder):
     # Rows that are never known.
     _, told = run(center, "--key", "m", text="m,end,x\na,F,1\nb,F,2\nb,T,3\na,F,4\nc,F,1\n")
     check("key 'a': 2 rows are undetermined" in told and "3 rows of 2 keys are undetermined in all" in told, told)
-    # No memory for all keys: what is complete is written.
+    # Memory does not suffice for all keys; complete rows are written.
     large = folder / "large.rml"
     large.write_text("node main(x: f64) -> (y: f64)\n  past = concat((zeros([4000]) fby past)[1:], [x]);\n  y = past[0] + x;\n")
     many = "m,x\n" + "".join(f"{k},1\n" for k in range(40_000))

@@ -1,7 +1,7 @@
 """NODE_step_many of the C interface: step_many_test.py RMLC, run by ctest.
 
-A program in C99 steps the same states by NODE_step_many and one by one, in an order that is not theirs, and compares all
-outputs and results: with the loop of the header, and with lanes."""
+A program in C99 steps the same states by NODE_step_many and one by one, in a permuted order,
+and compares all outputs and results: with the loop in the header, and with lanes."""
 
 import pathlib
 import subprocess
@@ -11,7 +11,7 @@ import tempfile
 RMLC = sys.argv[1]
 
 NODES = {
-    # Scalars, a tensor each way, a port that may be absent, and a fault that stays.
+    # Scalars, tensors as input and output, a port that may be absent, and a fault that persists.
     "mixed": """node mixed(n: i32, c: bool, x: f32[3], z: f64 when c) -> (y: f32[3], total: f64 when c, part: i32)
   y = x + (zeros([3]) fby y);
   total = z + (0.0 fby total);

@@ -1,7 +1,9 @@
-"""Rows of a run with keys that are computed in vector lanes, beside the same ones one by one.
+"""Compares rows of a run with keys that are computed in vector lanes with the same rows computed
+one by one.
 
-The oracle is `--threads 1`: rows are then computed as they are read, by code that knows of no lanes (keys_test.py holds it to
-separate runs of each key). Inputs are drawn; rows, what is told and the state that is saved must be the same to the bit.
+The reference is `--threads 1`, which computes rows as they are read, with code that has no lanes;
+keys_test.py compares it with separate runs of each key. Inputs are drawn. Rows, messages and the
+saved state must be equal to the bit.
 """
 
 import random
@@ -22,14 +24,14 @@ class Column:
         if self.dtype == "bool":
             return rng.choice("TF")
         if self.dtype.startswith(("f", "bf")):
-            if rng.random() < 0.001:  # what a sum has met it never is rid of
+            if rng.random() < 0.001:  # such values stay in a sum forever
                 return rng.choice(["nan", "-nan", "-inf"])
             return repr(round(rng.gauss(0, 2), 3)) if rng.random() < 0.95 else rng.choice(["0", "1", "-1", "inf"])
         return str(rng.randint(0, 5))
 
 
 def inputs_of(rmlc, folder, source, options):
-    """The ports as the header of a library tells them; None: there is no library."""
+    """The ports, from the header of a library; None if the program has no library."""
     done = subprocess.run([rmlc, "build", source, "--emit", "header", "-o", "ports.h", *options], cwd=folder,
                           capture_output=True, text=True)  # fmt: skip
     if done.returncode != 0:
@@ -40,7 +42,8 @@ def inputs_of(rmlc, folder, source, options):
 
 
 def write_rows(path, columns, rng, rows, keys):
-    """A row of each key in turn, some of them twice; flags are what clocks say, but for one in a hundred thousand."""
+    """One row of each key after the other, some of them twice. Flags agree with the clocks,
+    except one in a hundred thousand."""
     with path.open("w") as out:
         out.write(",".join(["key_", *(head for c in columns for head in c.heads)]) + "\n")
         key = 0
@@ -55,7 +58,7 @@ def write_rows(path, columns, rng, rows, keys):
 
 
 def run(rmlc, folder, source, name, options, more):
-    """more: of the program, not of rmlc."""
+    """more: options of the program, not of rmlc."""
     done = subprocess.run([rmlc, "run", source, *options, "--", "--seed", "3", "--stats", "--input", "rows.csv", "--save", f"{name}.state", *more],
                           cwd=folder, capture_output=True, text=True)  # fmt: skip
     in_lanes = re.search(r"^rows in lanes +(\d+)$", done.stderr, re.M)
@@ -67,7 +70,8 @@ def run(rmlc, folder, source, name, options, more):
 
 
 def rows_in_lanes(rmlc, folder, source, options, rng, more=(), rows=10_000, keys=50, key="key_:i32"):
-    """How many there were; None: the program has none. AssertionError where they differ."""
+    """Returns the number of rows in lanes; None if the program has no lanes. Raises
+    AssertionError if rows differ."""
     columns = inputs_of(rmlc, folder, source, options)
     if not columns:
         return None

@@ -1,6 +1,8 @@
-"""`rmlc run --key` in vector lanes (together.py): rows, messages and states are those of one row after the other.
+"""`rmlc run --key` in vector lanes (together.py): rows, messages and states must be those of
+computing row by row.
 
-Programs are those below, and those of the language tests that have a schedule: a part of them, or all with --all.
+The programs are those below, and those of the language tests that have a schedule: a part of
+them, or all with --all.
 
     together_test.py RMLC LANGUAGE_TESTS [--all]
 """
@@ -28,7 +30,7 @@ sys.argv[1:] = []
 PROGRAMS = {
     "learner": "import optim;\nnode line(x) -> (said)\n  said = dot(param(uniform([3], -1.0, 1.0)), x) + param(0.5);\n"
     "node main(x: f32[3], y: f32) -> (said: f32)\n  said, _ = diff[optim.adam(0.01)] line(x, true, said - y);\n",
-    # A parameter that some keys look at late.
+    # A parameter that some keys use late.
     "later": "import optim;\nnode line(x) -> (y)\n  y = param(sum(uniform([3], -1.0, 1.0))) * x;\n"
     "node main(x: f64, learns: bool) -> (y: f64)\n"
     "  guess, _ = diff[optim.sgd(0.1)] line(x when learns, true, 0.5 when learns);\n"
@@ -41,7 +43,7 @@ PROGRAMS = {
     "  y = merge c ((0.0 fby 0.5 * x) + x) (1.0 when not c);\n  w = (zeros([2]) fby w) + v;\n",
     "noise": "node main(x: f64) -> (y: f64, n: i64)\n  r = sum(param(uniform([3], -1.0, 1.0)));\n"
     "  y = x + r + (0.0 fby 0.5 * y);\n  n = 0 fby n + 1;\n",
-    # A NaN has no sign: processors give that of either operand.
+    # A NaN has no defined sign: processors return that of either operand.
     "nans": "node main(x: f64, z: f64) -> (y: f64, s: f64)\n  y = x + (z fby 0.5 * y);\n  s = copysign(1.0, y);\n",
     "divides": "node main(a: i32, b: i32) -> (q: i32, s: i32)\n  q = a / (b - 9);\n  s = 0 fby s + q;\n",
     "kinds": "node main(x: f64) -> (y: f64, odd: bool, far: i8, near: i16, sum: f32)\n  odd = false fby not odd;\n"
@@ -71,7 +73,8 @@ class Together(InFolder):
                 self.assertTrue(found is not None and found > 100, f"{found} rows in lanes")
 
     def test_keys(self):
-        """Of texts; one, whose rows are never independent, however few lanes there are; so many that new ones come all the time."""
+        """Keys that are texts; a single key, whose rows are never independent; and so many
+        keys that new ones occur all the time."""
         source = self.program("noise")
         for keys, key in ((50, "key_"), (1, "key_:i32"), (9, "key_:u8"), (5000, "key_:i64")):
             with self.subTest(keys=keys, key=key):
@@ -79,18 +82,21 @@ class Together(InFolder):
                 self.assertEqual(found > 0, keys > 1)
 
     def test_options(self):
-        """--cycles, in the middle of what could be computed at once; states that are saved on the way; one output of several."""
+        """--cycles that end within a group; states saved during the run; a single output of
+        several."""
         source = self.program("kinds")
         for options, more in (([], ["--cycles", "14321"]), ([], ["--save-every", "7001"]), ([], ["--output", "near=near.csv"]),
                               (["-O0"], []), (["--strict-math"], [])):  # fmt: skip
             with self.subTest(options=options, more=more):
-                # Threads begin when a run was busy for a millisecond, and a save makes it begin anew.
+                # Threads begin after a run has been busy for a millisecond; saving a state
+                # restarts this time.
                 found = rows_in_lanes(RMLC, self.folder, source, options, self.rng, more, rows=30_000)
                 self.assertGreater(found, 100)
 
     def test_language(self):
-        """A few rows first: most programs have no lanes. Those that have them get rows for tens of milliseconds, as rows
-        are read one by one until a run has been busy for one."""
+        """Each program first gets a few rows, since most programs have no lanes. The others
+        get rows for tens of milliseconds, because rows are read one by one until a run has
+        been busy for one millisecond."""
         with_lanes, files = [], []
         for file in sorted(LANGUAGE.rglob("*.rml")):
             node = re.search(r"^-- run: (\w+)", file.read_text(), re.M)
@@ -105,7 +111,7 @@ class Together(InFolder):
         self.assertGreater(len(with_lanes), len(files[::SHARE]) // 9, with_lanes)
 
     def test_built(self):
-        """What was built with --lanes says the same, with keys and without."""
+        """An executable built with --lanes gives the same, with and without keys."""
         source = self.program("learner")
         found = rows_in_lanes(RMLC, self.folder, source, [], self.rng)
         subprocess.run([RMLC, "build", source, "--lanes", "--cpu", "native", "-o", "built"], cwd=self.folder, check=True)
@@ -140,7 +146,8 @@ class Together(InFolder):
             self.assertFalse((self.folder / "m").exists())
 
     def test_archive(self):
-        """Rows of each key are those of a run of them alone, in the order of the input; so is a run that is gone on with."""
+        """The rows of each key are those of a run of them alone, in the order of the input;
+        the same holds for a resumed run."""
         source, keys, rows = self.program("learner"), 60, 60_000
         draw = np.random.default_rng(0)
         key = draw.permuted(np.tile(np.arange(keys, dtype=np.int16), (rows // keys, 1)), axis=1).ravel()
@@ -165,7 +172,7 @@ class Together(InFolder):
             self.assertEqual(a["said"].tobytes() + b["said"].tobytes(), said.tobytes())
 
     def test_nans_in_archives(self):
-        """What is written says nothing of which operand a NaN is of; nor does what is saved."""
+        """The written rows and the saved state do not reveal which operand a NaN came from."""
         source, keys, rows = self.program("nans"), 40, 40_000
         draw = np.random.default_rng(1)
         x = draw.normal(size=rows)
@@ -180,7 +187,8 @@ class Together(InFolder):
         self.assertEqual(found[0], found[1])
 
     def test_fault(self):
-        """What is before it is written, and nothing behind it, wherever in a group it is."""
+        """Rows before the fault are written and rows after it are not, wherever it is in a
+        group."""
         source = self.program("divides")
         for place in (50_000, 50_001, 50_011):
             rows = [(k % 40, 100, 11) for k in range(60_000)]

@@ -1,9 +1,9 @@
-"""A run that is killed at any moment and gone on with writes what an undisturbed one writes.
+"""A run that is killed at any moment and resumed writes the same as an undisturbed one.
 
 kill_test.py RMLC [--kills N] [--seed S]: each program runs with --resume under SIGKILLs at random
-moments (while rows are written, states saved, renamed, read again) until it ends by itself, over
-and over until N kills have hit; after each end the outputs are compared byte by byte. Each program is also a network of
-tasks.
+moments (while rows are written and states saved, renamed, or read again) until it ends by itself.
+This repeats until N kills have hit. After each end, the outputs are compared byte by byte. Each
+program also runs as a network of tasks.
 """
 
 import argparse
@@ -16,8 +16,8 @@ import sys
 import tempfile
 import time
 
-# What they keep between cycles: cells, parameters and random draws; segments and the queues around
-# them; a pipeline whose rows come late, on sub-clocks; nothing to read at all.
+# Programs by the contents of their states: cells, parameters and random draws; segments and the
+# queues around them; a pipeline whose rows come late, on sub-clocks; a program without inputs.
 PROGRAMS = {
     "forward": """
         node main(c: bool, x: f64) -> (y: f64, z: f64 when c)
@@ -75,7 +75,7 @@ class Program:
             subprocess.run([self.binary, *self.arguments, "--output", "whole." + output], cwd=self.folder, check=True)
             self.expected[output] = content(self.folder / ("whole." + output))
 
-    # One run to its end; returns how often it was killed. None: not what it should be.
+    # Runs once to the end and returns the number of kills, or None if the output is wrong.
     def run(self, draw):
         output = draw.choice(OUTPUTS)
         every = draw.choice((7, 50, 300, 1500))

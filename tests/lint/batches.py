@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Release builds and clean ones compile ten files of a room, or of a test, as one: whether they can be, which files by
-themselves do not tell.
+"""Release builds and clean builds compile ten files of a room, or of a test, as one unit. This
+checks that every batch compiles, which compiling the single files does not show.
 
-  batches.py BUILD    a build folder whose generated files are there
+  batches.py BUILD    a build folder in which the generated files exist
 """
 import concurrent.futures
 import json
@@ -17,7 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def refused(entry, folder, build):
-    """What the compiler says of a batch, of which it looks at syntax and names alone; nothing if it is well."""
+    """The compiler's message about a batch, after a check of syntax and names only; empty if
+    there is none."""
     batch = pathlib.Path(entry["file"])
     batch.write_text(batch.read_text(encoding="utf-8").replace(folder, str(build)), encoding="utf-8")
     command = [word.replace(folder, str(build)) if word != entry["file"] else word

@@ -1,4 +1,4 @@
-"""Fenced blocks of a page, and commands run as a reader of the page would run them."""
+"""Reads the fenced blocks of a page, and runs commands as a reader of the page would."""
 
 import os
 import re
@@ -19,7 +19,7 @@ def blocks(text):
 
 
 def saved_name(body):
-    """The name that a block's first line gives it, if it does."""
+    """The name in the first line of a block, or None."""
     found = re.match(r"(?:--|//) file: (\S+)\n", body)
     return found.group(1) if found else None
 

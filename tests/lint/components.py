@@ -1,7 +1,8 @@
-"""packaging/components.json is what is linked: components.py REPOSITORY BUILD.
+"""packaging/components.json must list the linked components: components.py REPOSITORY BUILD.
 
-Archives are those of the build's links, headers those that the compiler read, as ninja recorded them. Skipped (77)
-where ninja did not build, or packages are not those of Debian 12, of which releases are made.
+The archives are those in the build's links, and the headers those that the compiler read, as
+ninja recorded them. Skipped (77) if ninja did not build, or if the packages are not those of
+Debian 12, on which releases are made.
 """
 
 import json
@@ -15,7 +16,8 @@ ROOT, BUILD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(ROOT / "packaging"))
 import components  # noqa: E402
 
-# What every program in C has, or asks the kernel by; libm and so on are in the C library's package.
+# Packages that every C program needs, or the interface to the kernel; libm and others belong to
+# the C library's package.
 SYSTEM = r"libc6-dev|linux-libc-dev|libstdc\+\+-\d+-dev|libgcc-\d+-dev|libcrypt-dev|libclang-common-19-dev"
 OURS = r"(tests|benchmarks|examples)/"
 wrong = []
@@ -26,7 +28,7 @@ def output(*command):
 
 
 def linked_archives():
-    """Of rmlc, the runner, and the archive of linear algebra."""
+    """The archives of rmlc, of the runner, and of the linear algebra archive."""
     text = (BUILD / "build.ninja").read_text()
     found = set()
     for target in ("bin/rmlc", "runtime/runner"):
@@ -58,7 +60,7 @@ def check_links():
         if len(fits) != 1:
             wrong.append(f"{name} is linked, and is {len(fits)} components of components.json")
     for c in components.COMPONENTS:
-        # The compiler's own libraries are linked by the compiler's driver.
+        # The compiler driver links the compiler's own libraries.
         if c["links"] and not re.fullmatch(SYSTEM, c["package"]) and not any(re.fullmatch(c["links"], a) for a in archives):
             wrong.append(f"{c['name']} is in components.json, and nothing links it")
 
@@ -66,7 +68,7 @@ def check_links():
 def check_headers():
     listed = {c["package"] for c in components.COMPONENTS}
     for name in sorted(packages_of_headers()):
-        # Boost's headers are one package, which that of the context's archive asks for.
+        # Boost's headers are one package, required by the package of the context archive.
         if name not in listed and not re.fullmatch(SYSTEM + r"|libboost1\.\d+-dev", name):
             wrong.append(f"headers of {name} are included, and it is not in components.json")
 

@@ -1,8 +1,10 @@
-"""The table of tests/coverage.md says which searches reach which construct with which engine, back end or tool.
+"""The table of tests/coverage.md shows which searches reach which construct with which engine,
+back end or tool.
 
-Run by ctest: coverage.py REPOSITORY [--write]. The table is made of the counters that searches print and scripts/soak keeps
-in tests/soak/reached.txt; with --write it is written into the page. An empty cell needs a line of the list below the table,
-`- construct × column: why`, where either may be `any`; a line without an empty cell is an error as well.
+Run by ctest: coverage.py REPOSITORY [--write]. The table is made from the counters that searches
+print, which scripts/soak stores in tests/soak/reached.txt. --write writes it into the page. An
+empty cell needs a line in the list below the table, `- construct × column: why`, where either may
+be `any`. A line without an empty cell is an error as well.
 """
 
 import collections

@@ -1,6 +1,7 @@
-"""The diagrams of docs/design are drawn from the tree as it is: diagrams_test.py ROOT RMLC
+"""The diagrams of docs/design must match the tree: diagrams_test.py ROOT RMLC
 
-The graph of each is computed anew and compared with the one in its metadata. Nothing is drawn, so Graphviz is not needed."""
+The graph of each diagram is computed again and compared with the one in its metadata. Nothing
+is drawn, so Graphviz is not needed."""
 
 import difflib
 import pathlib
@@ -19,7 +20,8 @@ def graph_in(picture):
 
 
 def check_reduced():
-    """Arrows that others make up for go, also by way of a pair; no room is cut off, and pairs stay."""
+    """Arrows implied by others are removed, also through a pair. No room becomes isolated, and
+    pairs remain."""
     found = diagrams.reduced({("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("d", "c"), ("b", "d"), ("a", "e")})
     expected = [("a", "b"), ("a", "e"), ("b", "d")], [("c", "d")]
     if found != expected:

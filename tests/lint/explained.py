@@ -1,15 +1,16 @@
-"""The examples of a page of `rmlc explain` give its code, and the mended ones do not.
+"""The wrong example of a page of `rmlc explain` must give the page's code, and the right one must
+pass.
 
 Run by ctest: explained.py RMLC PAGE. A page has a part that begins with "Wrong" and one that
 begins with "Right". In each,
 
     ```rml, ```c        is a file (`-- file: NAME` on its first line names it); those of the
-                        wrong part stay for the right one
-    ```sh               are commands, one a line; without any, the last program is checked
+                        wrong part remain for the right one
+    ```sh               are commands, one per line; without any, the last program is checked
                         by `rmlc check`
 
-Of the wrong part the last command must report the page's code and no other; the right part must
-pass without a word.
+The last command of the wrong part must report the page's code and no other. The right part must
+pass without output.
 """
 
 import pathlib
@@ -24,12 +25,12 @@ CODE = PAGE.stem
 
 
 def long_chain(program):
-    """What the page of E0104 shows, as long as it says."""
+    """The program that the page of E0104 shows in part, in its stated length."""
     return program.replace("a + a + a + a", " + ".join(["a"] * 10_001))
 
 
 def perform(part, folder):
-    """The last command of the part, its exit status and what it says."""
+    """Runs the part; returns its last command, the exit status and the output."""
     commands = []
     for _, fence, body in blocks(part):
         if fence == "sh":

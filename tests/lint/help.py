@@ -1,6 +1,7 @@
-"""The manual knows what `--help` knows: help.py RMLC REPOSITORY, run by ctest.
+"""The manual must describe everything in `--help`: help.py RMLC REPOSITORY, run by ctest.
 
-Every command stands on the page of commands, and every option of a command or of a program on some page."""
+Every command must be on the page of commands, and every option of a command or of a program on
+some page."""
 
 import pathlib
 import re

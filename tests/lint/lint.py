@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 FOLDERS = ["frontend", "semantics", "onnx", "lowering", "compiler", "driver", "runtime"]
-# What each folder may include of ours.
+# The folders of this project that each folder may include.
 MAY_SEE = {
     "frontend": {"frontend"},
     "semantics": {"frontend", "semantics"},
@@ -22,7 +22,7 @@ MAY_SEE = {
     "compiler": {"frontend", "semantics", "onnx", "lowering", "compiler", "runtime"},
     "driver": {"frontend", "semantics", "onnx", "lowering", "compiler", "driver", "runtime"},
 }
-# What the rooms of a folder may include of its others, where these stand in an order.
+# The rooms that each room of an ordered folder may include.
 ROOMS = {
     "semantics/values": set(),
     "semantics/operators": {"values"},
@@ -52,12 +52,13 @@ ROOMS = {
     "lowering/llvm/lanes": {"toolchain"},
     "lowering/llvm/interface": {"function", "lanes", "module", "operators", "program", "statements", "toolchain"},
 }
-# A room that holds more is two; these are still to be parted, and grow no further.
+# A folder with more sources should be divided. Those in LARGER_ROOMS are not divided yet and must
+# not grow.
 MOST_SOURCES = 40
 LARGER_ROOMS = {"runtime/stream_io": 47, "lowering/schedule": 43, "compiler": 42}
-# Plain C headers that say what compiled programs and the runtime agree on.
+# C headers for the interface between compiled programs and the runtime.
 C_INTERFACES = r"runtime/base/rmlrt\.h|runtime/demand/table\.h|runtime/kernels/[a-z_]+\.h"
-# What makes text of others fit for a terminal is the same for all who say something.
+# Everything that prints uses this header to make texts fit for a terminal.
 FOR_ALL = "runtime/base/readable.h"
 LONGEST_FILE = 600
 FORBIDDEN = ["TO" + "DO", "FIX" + "ME", r"\bXX" + r"X\b", r"\bfor " + "now", r"\bha" + r"ck"]
@@ -69,7 +70,7 @@ def tracked():
     )
     if listed.returncode == 0:
         names = listed.stdout.split("\n")
-    else:  # an exported tree: everything but build folders
+    else:  # an exported tree: everything except build folders
         names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if "build" not in p.relative_to(ROOT).parts[:1]]
     return [ROOT / n for n in names if n and (ROOT / n).is_file()]
 
@@ -94,9 +95,10 @@ def includes(path):
 
 
 def rule_includes():
-    """Includes point one way: driver, compiler, lowering, semantics, frontend; the runtime knows none of them.
+    """Includes point in one direction: driver, compiler, lowering, semantics, frontend; the
+    runtime includes none of them.
 
-    Everyone may see the C headers that compiled programs and the runtime share.
+    All may include the C headers that compiled programs and the runtime share.
     """
     for path in sources():
         folder = relative(path).split("/")[0]
@@ -109,9 +111,10 @@ def rule_includes():
 
 
 def rule_rooms():
-    """No two rooms include each other, those of an order include none behind them; none holds more than 40 sources.
+    """No two rooms include each other; a room of an order includes no later one; none has more
+    than 40 sources.
 
-    A room is a folder of the second level, or of the third where ROOMS names such folders.
+    A room is a folder of the second level, or of the third if ROOMS names such folders.
     """
     held, seen = {}, {}
     with_rooms = {room.rsplit("/", 1)[0] for room in ROOMS}
@@ -198,7 +201,7 @@ def rule_opening():
 
 
 def rule_words():
-    """Words that put work off, or excuse it, are not in the sources."""
+    """The sources contain no words that postpone or excuse work."""
     pattern = re.compile("|".join(FORBIDDEN), re.I)
     # Templates of mkstemp and the like.
     template = re.compile(r"[Xx]{6,}")
@@ -214,14 +217,15 @@ def rule_words():
 
 
 def passes():
-    """Name, what it takes, what it makes and its file, of each row of the list of passes."""
+    """The name, the taken form, the made form and the file of each row in the list of passes."""
     return re.findall(
         r'\{"(\w+)",\s*Form::(\w+),\s*Form::(\w+),\s*"(?:[^"\\]|\\.)*",\s*"([^"]+)",\s*[\w<>]+\}',
         text(ROOT / "compiler/passes.cc"))
 
 
 def rule_passes():
-    """The list of passes names files that exist; the page on the pipeline has a row for each."""
+    """The files in the list of passes exist, and the page on the pipeline has a row for each
+    pass."""
     page = "docs/design/1-pipeline.md"
     rows = re.findall(r"^\| `(\w+)` \| \w+ → ", text(ROOT / page), re.M)
     names = [name for name, *_ in passes()]
@@ -234,11 +238,11 @@ def rule_passes():
             yield f"compiler/passes.cc: {name}: no file {file}"
 
 
-# Words that a reader has to decode; docs and comments say the noun instead.
+# Words that are hard to understand; docs and comments use the noun instead.
 REPLACED_WORDS = r"\b(?:who" + r"ever|no" + r"body|hangs? " + r"on|parted " + r"by)\b"
 NOT_OURS_TO_REWORD = {"CHANGELOG.md", "examples/charlm/excerpt.txt"}
-# How often "what" may stand in 1,000 words of a folder's C++ comments. The folders above 3 are not rewritten yet; their
-# limits only go down.
+# The limits on "what" per 1,000 words of a folder's C++ comments. Folders above 3 are not
+# rewritten yet; limits only decrease.
 MOST_WHAT = {
     "compiler": 1, "driver": 3, "frontend": 1, "lowering": 3, "onnx": 1, "runtime": 1, "semantics": 1, "tests": 1,
 }
@@ -267,8 +271,8 @@ def rule_plain():
 
 
 def rule_values():
-    """Every node of the library has values that a package or script of others gave, in f32 and f64, at ordinary
-    arguments and at the edges."""
+    """Every node of the library has values from another package or script, in f32 and f64, at
+    ordinary arguments and at edges."""
     folder = ROOT / "tests/stdlib/values"
     covered = {}
     for path in folder.glob("*.rml"):
@@ -280,7 +284,7 @@ def rule_values():
     for module in sorted((ROOT / "stdlib").glob("*.rml")):
         for name in re.findall(r"^node (\w+)", text(module), re.M):
             node = name if module.stem == "prelude" else f"{module.stem}.{name}"
-            # The gradient of a node is seen in that node's.
+            # The gradient of a node is tested with the node.
             absent = set() if name.startswith("diff_") else wanted - covered.get(node, set())
             if absent:
                 shown = ", ".join(f"{dtype} {kind}" for dtype, kind in sorted(absent))
@@ -288,19 +292,19 @@ def rule_values():
 
 
 def rule_citations():
-    """Pages that comments cite are there, with the sections they name: `docs/page.md §3` is a heading `3. …`,
-    `docs/page.md, "Title"` one of that text."""
+    """Pages that comments cite exist, with the cited sections: `docs/page.md §3` is a heading
+    `3. …`, `docs/page.md, "Title"` a heading with that text."""
     commented = (".cc", ".h", ".c", ".g4", ".def", ".proto", ".cmake", ".pml")
     mention = re.compile(r'([\w./-]*\w\.md)(?:(?:,? sections?|,? §+)\s*([\d.]*\d)|, "([^"]+)"| (\d[\d.]*\d|\d)\b)?')
     for path in tracked():
         if path.suffix not in commented or relative(path).split("/")[0] in ("docs", "build"):
             continue
         whole = text(path)
-        # A comment goes on behind the next line's sign.
+        # A comment may continue after the comment sign of the next line.
         joined = re.sub(r"\n[ \t]*(?://|\*|#)?[ \t]*", " ", whole)
         for found in mention.finditer(joined):
             page, section, title, bare = found.groups()
-            if page.startswith("//") or page.endswith(("CODE.md", "NAME.md")):  # elsewhere; one of many
+            if page.startswith("//") or page.endswith(("CODE.md", "NAME.md")):  # a URL; a placeholder for many pages
                 continue
             file = ROOT / page
             cited = found.group(0)
@@ -316,7 +320,8 @@ def rule_citations():
 
 
 def rule_links():
-    """What pages link to is there, with the headings they name; the manual's contents name every page of it."""
+    """Links of pages lead to existing files and headings; the contents of the manual list
+    every page of it."""
     def anchors(page):
         fences = re.sub(r"^```.*?^```", "", text(page), flags=re.M | re.S)
         titles = re.findall(r"^#+ (.*)$", fences, re.M)
@@ -343,11 +348,11 @@ def rule_links():
 
 
 def rule_errands():
-    """CONTRIBUTING's lists of files name all places where their example is, and no others.
+    """CONTRIBUTING's lists of files name all files that contain their example, and no others.
 
-    A heading `### An errand: N places, those of `WORD`` is followed by a numbered list of N items, each of which
-    begins with files in backquotes (`*` stands for anything), or a folder of that name. Whatever has WORD in it,
-    outside tests and docs, is one of the files.
+    A heading `### An errand: N places, those of `WORD`` is followed by a numbered list of N
+    items. Each item begins with files in backquotes (`*` matches any text), or with a folder of
+    that name. Every file outside of tests and docs that contains WORD must be one of them.
     """
     page = text(ROOT / "CONTRIBUTING.md")
     parts = re.split(r"^### (.*)$", page, flags=re.M)[1:]

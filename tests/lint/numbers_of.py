@@ -1,12 +1,13 @@
-"""Sizes, limits and costs that code generation decides by stand in lowering/target.h, and nowhere else in lowering.
+"""The sizes, limits and costs by which code generation decides are in lowering/target.h, and
+nowhere else in lowering.
 
-Run by ctest: numbers_of.py REPOSITORY. What is found elsewhere is printed, one finding a line:
+Run by ctest: numbers_of.py REPOSITORY. Numbers elsewhere are printed, one finding per line:
 
-  a number from 3 on that something named is given, or is compared with, bounded or multiplied by
+  a number from 3 on that is assigned to a name, or compared, bounded or multiplied with one
   a number with a fraction or an exponent, and one that is shifted
 
-Numbers that say nothing of a machine are in KNOWN, with what they are. One that is not found there any more is printed
-as well.
+Numbers that do not describe a machine are listed in KNOWN with their meaning. An entry that is no
+longer found is printed as well.
 """
 
 import collections
@@ -17,7 +18,8 @@ import sys
 
 from structure import blanked
 
-# Where the machine is described, and what functions are made of: coefficients and formats of floats.
+# The files that describe the machine, and the files with coefficients and float formats of
+# functions.
 DESCRIBES = ("lowering/target.h", "lowering/target.cc", "lowering/llvm/toolchain/target.cc")
 MATHEMATICS = (
     "lowering/llvm/scalars/functions.cc", "lowering/llvm/scalars/function_coefficients.h", "lowering/llvm/scalars/half.cc",
@@ -89,12 +91,12 @@ FINDINGS = [
     re.compile(rf"\b(?:min|max|clamp)(?:<[\w:]+>)?\((?:[^()]|\([^()]*\))*{FROM_3}(?! \* )"),
 ]
 ORDINARY = re.compile(r"[012]\.0?")
-# Rounded up to what memory is aligned to, which the interface says.
+# Rounded up to the alignment of memory, which the interface defines.
 ALIGNED = re.compile(r"\((\w+(?:\.\w+|->\w+|\(\))*) \+ (?:63\) / 64(?: \* 64)?|7\) / 8(?: \* 8)?)")
 
 
 def numbers(text):
-    """What the rule finds in a source, with its line."""
+    """The findings in a source, with their lines."""
     for at, line in enumerate(blanked(text).split("\n"), 1):
         line = ALIGNED.sub("(", line)
         found = []

@@ -1,4 +1,4 @@
-"""numbers_of.py finds what it should, and nothing else, in lines written for it."""
+"""Checks numbers_of.py on lines written for it: it must find what it should and nothing else."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What the pages say is true: their R(ML)2 blocks compile, their commands run.
+"""The pages must be true: their R(ML)² blocks compile, and their commands run.
 
 Run by ctest: pages.py RMLC REPOSITORY PAGE. In a page,
 
@@ -6,14 +6,14 @@ Run by ctest: pages.py RMLC REPOSITORY PAGE. In a page,
                         name for the commands below); a block that shows a mistake is fenced
                         ```rml wrong and must be rejected, one that `rmlc check` needs
                         options for ```rml -I FOLDER
-    ```sh               are commands, each line run in an empty folder that holds the saved
-                        files, and must succeed; `rmlc` is the one under test. A line that begins
-                        with `# ` is a remark; blocks fenced ```sh not-run are not run, those fenced
-                        ```sh needs TOOL… only where these are in the PATH: a line says
-                        what is missing, and exit status 77 that part of the page was skipped
-    ```output           is what the last command printed
-    ```chron, ```csv    are files for the commands (first line `-- file: NAME`, kept out of csv)
-    ```c                as well, where its first line is `// file: NAME`
+    ```sh               are commands, each line run in an empty folder that contains the saved
+                        files, and must succeed; `rmlc` is the tested compiler. A line that
+                        begins with `# ` is a remark; blocks fenced ```sh not-run are not run,
+                        those fenced ```sh needs TOOL… only if these are in the PATH: a line
+                        reports a missing tool, and exit status 77 a skipped part
+    ```output           is the output of the last command
+    ```chron, ```csv    are files for the commands (first line `-- file: NAME`, not part of a csv)
+    ```c                as well, if its first line is `// file: NAME`
 """
 
 import pathlib
@@ -41,7 +41,7 @@ def check_program(body, folder, options, expect_failure):
 
 
 def check_commands(body, folder):
-    """What is wrong, and what the last command printed."""
+    """Returns the errors, and the output of the last command."""
     printed = ""
     for line in body.split("\n"):
         if not line.strip() or line.startswith("#"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every pass of `rmlc opt --list` stands on a page, and no other.
+"""The page must list exactly the passes of `rmlc opt --list`.
 
   passes.py RMLC PAGE
 """

@@ -1,15 +1,14 @@
-"""Functions, classes and modules that stay small enough to read.
+"""Functions, classes and modules must be small enough to read.
 
-Run by ctest: structure.py REPOSITORY RULE. What breaks a rule is printed, one finding a line.
+Run by ctest: structure.py REPOSITORY RULE. Violations are printed, one per line.
 
-  functions   no function is longer than 60 lines or more complex than 25: one, and one more for each branch, loop,
-              case, `catch`, `?`, `&&` and `||` in it; what lambdas in it do counts
-  classes     the members of a class are defined in two files at most: its header and one source
-  modules     headers and sources of one name are a module; modules that include each other in a ring are one of more
-              than two files, so there is no such ring
+  functions   no function is longer than 60 lines or more complex than 25: one, plus one for each branch, loop, case,
+              `catch`, `?`, `&&` and `||` in it, including its lambdas
+  classes     the members of a class are defined in at most two files: its header and one source
+  modules     a header and the source of the same name form a module; modules must not include each other in a cycle
 
-The sources are formatted by clang-format, and are read as text: comments and literals are blanked, then braces tell
-what is a namespace, a class and a function.
+The sources are formatted by clang-format and read as text. Comments and literals are blanked;
+then the braces show namespaces, classes and functions.
 """
 
 import collections
@@ -19,7 +18,7 @@ import subprocess
 import sys
 
 LONGEST, MOST_COMPLEX, MOST_FILES = 60, 25, 2
-# What is held to the rules: rooms join it, none leaves.
+# The rooms to which the rules apply. Rooms may be added, and none removed.
 HELD = {
     "functions": ["frontend", "semantics", "lowering", "compiler", "driver"],
     "classes": ["frontend", "semantics", "lowering", "compiler", "driver"],
@@ -31,12 +30,12 @@ COMMENT_OR_LITERAL = re.compile(
 )
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 DIGIT_SEPARATOR = re.compile(r"(?<=\d)'(?=[\da-fA-F])")
-# `&&` between two operands stands in spaces or begins a line; that of a type does not.
+# `&&` between operands has spaces around it or begins a line; `&&` in a type does not.
 BRANCH = re.compile(r"\b(?:if|for|while|case|catch)\b|\?|\|\||(?:(?<=\s)&&(?=\s))")
 
 
 def blanked(text):
-    """The text with spaces for what is no code; lines stay where they are."""
+    """Replaces comments and literals by spaces; line numbers do not change."""
 
     def spaces(match):
         return re.sub(r"[^\n]", " ", match.group())
@@ -55,7 +54,8 @@ def without_parentheses(text):
 
 
 def kind_of(head):
-    """What a brace opens outside functions, behind the text since the last statement or brace."""
+    """The construct that a brace opens outside of functions, given the text since the last
+    statement or brace."""
     head = re.sub(r"\b(?:public|private|protected)\s*:", " ", head)
     if re.search(r"\b(?:namespace\b[^()=]*|extern\s*)$", head):
         return "namespace"
@@ -66,20 +66,21 @@ def kind_of(head):
         return "class"
     if re.search(r"\)\s*(?:const|noexcept|override|final|->[^;=]*|\s)*$", head):
         return "function"
-    # A constructor: its members may be initialised by braces before its own.
+    # A constructor, whose members may be initialised with braces before its own.
     if re.search(r"\)\s*(?:noexcept\s*)?:(?!:)", head) and re.search(r"[)}]\s*$", head):
         return "function"
     return "values"
 
 
 class Outline:
-    """Functions of a source, and the classes that it defines in namespaces, not in others."""
+    """The functions of a source, and the classes that it defines in namespaces, without nested
+    ones."""
 
     def __init__(self, text):
         self.functions, self.classes = [], set()
         code = blanked(text)
-        begin = 0  # of the statement, outside functions
-        stack = []  # what is open: its kind, and where its statement began
+        begin = 0  # beginning of the current statement, outside of functions
+        stack = []  # open braces: the kind, and the beginning of the statement
         for brace in re.finditer(r"[{};]", code):
             at = brace.start()
             inside = bool(stack) and stack[-1][0] in ("function", "values")
@@ -94,7 +95,7 @@ class Outline:
                 kind, first = stack.pop()
                 if kind == "function":
                     self.functions.append(function(code, first, at))
-                if kind != "values":  # behind `{…}` of a value its statement goes on
+                if kind != "values":  # after the `{…}` of a value its statement continues
                     begin = at + 1
             elif not inside:
                 begin = at + 1
@@ -124,7 +125,7 @@ def sources(root, folders):
     }
 
 
-# ---- the rules: each yields what breaks it ----
+# ---- the rules: each yields its violations
 
 
 def rule_functions(texts):
@@ -156,8 +157,8 @@ def rule_classes(texts):
         for f in outlines[path].functions:
             owner, _, member = f.name.partition("::")
             if not member or owner in outlines[path].classes:
-                continue  # of a class of this file
-            # Of namesakes, that of a header which the source sees.
+                continue  # a member of a class of this file
+            # Of several classes with one name, the one whose header the source includes.
             seen = [home for home in homes[owner] if home in included(text)] if len(homes[owner]) > 1 else homes[owner]
             for home in seen:
                 files[owner, home] |= {home, path}
@@ -179,7 +180,7 @@ def rule_modules(texts):
 
 
 def rings(needs):
-    """Sets of vertices that reach each other, of more than one."""
+    """The sets of at least two vertices that reach each other."""
 
     def reach(start):
         seen, work = set(), [start]

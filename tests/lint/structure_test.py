@@ -1,4 +1,4 @@
-"""structure.py finds what it should, and nothing else, in sources written for it."""
+"""Checks structure.py on sources written for it: it must find what it should and nothing else."""
 
 import pathlib
 import subprocess
@@ -6,13 +6,14 @@ import sys
 import tempfile
 
 CHECKER = pathlib.Path(__file__).with_name("structure.py")
-LINES = "".join(f"  a += {k};\n" for k in range(57))  # and three of `int f(int a) {`, `return a;`, `}`
+LINES = "".join(f"  a += {k};\n" for k in range(57))  # plus three lines: `int f(int a) {`, `return a;`, `}`
 
-# Path, text; and what is said of the tree that is made of them.
+# Path and text, and the expected findings.
 FUNCTIONS = {
     "semantics/fits.cc": "namespace rml {\nint sixty(int a) {\n" + LINES + "  return a;\n}\n}\n",
     "semantics/long.cc": "namespace rml {\nint one_more(int a) {\n" + LINES + "\n  return a;\n}\n}\n",
-    # 1 + if + 2 && + ? + for + case, each four times: 25; the comment, the text and `auto&&` do not count.
+    # 1 + if + 2 && + ? + for + case, each four times, is 25. The comment, the text and `auto&&`
+    # do not count.
     "semantics/busy.cc": "struct S {\n  S(int a) : a_{a}, b_(a) {\n"
     + "    if (a && a && a) a = a ? 1 : 2;  // if && ? for\n" * 4
     + "    for (auto&& x : list) switch (x) { case 'a': say(\"if && ?\"); }\n" * 4
@@ -26,7 +27,7 @@ CLASSES = {
     "semantics/a_more.cc": "#include \"semantics/a.h\"\nnamespace rml {\nstd::vector<int> A::g() const { return {}; }\n}\n",
     "compiler/a.h": "namespace other {\nstruct A {\n  int h();\n};\n}\n",
     "compiler/a.cc": '#include "compiler/a.h"\nint A::h() { return 1; }\n',
-    # Classes of their own, of names that others have too.
+    # Separate classes with the same names as others.
     "semantics/own.cc": "namespace {\nstruct B { int f(); };\nint B::f() { return 1; }\n}\n",
     "semantics/inner.cc": "namespace {\nstruct Inner { int f(); };\nint Inner::f() { return 1; }\n}\n",
 }

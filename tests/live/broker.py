@@ -1,4 +1,5 @@
-"""A mosquitto on loopback for one test, and a client that shares no code with the program under test."""
+"""A mosquitto on loopback for one test, and a client that shares no code with the tested
+program."""
 
 import getpass
 import shutil
@@ -14,7 +15,7 @@ MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sb
 
 
 class Broker:
-    """Keeps its sessions in a file, so it may be stopped and started again."""
+    """Keeps its sessions in a file, so that it can be stopped and started again."""
 
     def __init__(self, place, *settings, port=None):
         self.place = place / "broker"
@@ -57,7 +58,7 @@ class Broker:
 
 
 class Packets:
-    """What a connection of MQTT is made of."""
+    """Reads and writes the packets of an MQTT connection."""
 
     @staticmethod
     def text(value):
@@ -92,7 +93,7 @@ class Packets:
 
 
 class Client(Packets):
-    """MQTT 3.1.1: what the tests need of it."""
+    """MQTT 3.1.1, as far as the tests need it."""
 
     def __init__(self, port, name="tester", keep=False, user=None, password=None):
         self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
@@ -120,7 +121,7 @@ class Client(Packets):
         expect(kind == 0x40, "no acknowledgement, but", kind)
 
     def receive(self):
-        """Topic, payload, whether it was kept for us."""
+        """Returns topic, payload, and whether the broker stored the message for this session."""
         while True:
             kind, body = self.packet()
             if kind & 0xF0 != 0x30:
@@ -138,7 +139,7 @@ class Client(Packets):
 
 
 class Served(Packets):
-    """A connection of a program to a broker that is no broker: the test says what it answers."""
+    """A connection of a program to a fake broker, whose answers the test chooses."""
 
     def __init__(self, server):
         self.socket, _ = server.accept()
@@ -161,7 +162,8 @@ class Served(Packets):
         self.send(0x32, self.text(topic) + struct.pack(">H", number) + payload.encode())
 
     def row(self):
-        """A row of an output, with quality of service 1: its number, the payload, whether it comes again."""
+        """A row of an output, with quality of service 1: its number, the payload, and whether
+        it is a repetition."""
         kind, body = self.packet()
         expect(kind & 0xF6 == 0x32, "no row, but", kind)
         begin = 2 + struct.unpack(">H", body[:2])[0]

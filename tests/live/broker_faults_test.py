@@ -1,8 +1,9 @@
-"""Brokers that refuse, say nothing, say nonsense, or go in the middle: an end with a message, or the next connection.
+"""Brokers that refuse, do not answer, answer nonsense, or disconnect: the run ends with a
+message, or connects again.
 
 broker_faults_test.py RMLC [NAME]
 
-The broker is played by the test, which no real one would allow to go so wrong.
+The test plays the broker, because a real broker would not make these errors.
 """
 
 import json
@@ -22,7 +23,8 @@ def value(x):
 
 
 def start(bench, program, *arguments, also=""):
-    """A program whose broker is the test: the listening socket, the address, the program."""
+    """Starts a program whose broker is the test. Returns the listening socket, the address,
+    and the program."""
     server = listener()
     url = f"mqtt://127.0.0.1:{server.getsockname()[1]}/x"
     option = "--input" if program == "sum" else "--output"
@@ -62,7 +64,7 @@ def test_less_is_promised_than_asked_for(bench):
 
 
 def test_connection_is_refused(bench):
-    # What may be otherwise in a moment is tried again, the rest is not.
+    # Temporary refusals are retried, others are not.
     for program, code, lasts in (("sum", 1, True), ("sum", 2, True), ("sum", 3, False), ("sum", 4, True),
                                  ("sum", 5, True), ("count", 0x84, True), ("count", 0x85, True), ("count", 0x86, True),
                                  ("count", 0x87, True), ("count", 0x88, False), ("count", 0x89, False),
@@ -96,7 +98,7 @@ def test_broker_that_says_nothing(bench):
         running.settle()
         running.signal(signal.SIGTERM)
         status, _, err = quick(running)
-        if program == "count" and steps == 1:  # three rows that are not in use acknowledged
+        if program == "count" and steps == 1:  # acknowledges three rows that are not outstanding
             same(status, 1)
             expect("did not take everything within 0.5 s; 0 rows were acknowledged, 3 more were sent" in err, err)
         else:
@@ -142,7 +144,7 @@ def test_broker_that_speaks_another_language(bench):
 
 
 def test_broker_goes_in_the_middle_of_a_message(bench):
-    # … and with a message that is damaged: both are connections that break.
+    # A damaged message also counts as a broken connection.
     for rest in (b"\x32\x0c\0\x01x", b"\xf3\xff\xff\xff\xff\xff\xff"):
         server, url, running = start(bench, "sum")
         peer = Served(server).connect().grant(1)
@@ -165,7 +167,7 @@ def test_rows_without_acknowledgement_are_sent_again(bench):
         first = [peer.row() for _ in range(3)]
         same([(row, again) for _, row, again in first], [(f'{{"n":{k}}}', False) for k in range(3)])
         peer.acknowledge(first[0][0])
-        peer.acknowledge(b"\x7f\x7f")  # of nothing that was sent
+        peer.acknowledge(b"\x7f\x7f")  # acknowledges a message that was not sent
         running.settle()
         same(running.process.poll(), None)
         peer.close()
@@ -188,7 +190,8 @@ def test_row_is_refused(bench):
 
 
 def test_packets_of_the_other_protocol(bench):
-    """Packets with a property of MQTT 5 that no version knows: libmosquitto 2.0.11 aborts at them where it speaks MQTT 5."""
+    """Packets with an MQTT 5 property that no version defines. libmosquitto 2.0.11 aborts on
+    them when it speaks MQTT 5."""
     for packet in (b"\x20\x05\0\0\x02\x7c\0", b"\xe0\x04\0\x02\x7c\0"):
         server, url, running = start(bench, "count", "--cycles", "3", also="?retry=1&linger=1")
         peer = Served(server)

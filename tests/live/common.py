@@ -1,6 +1,7 @@
-"""Programs with live streams, and peers for them. Tests are functions whose name begins with test_.
+"""Runs programs with live streams, and peers for them. Tests are functions whose names begin with
+test_.
 
-They wait more than they compute, so that some of them run beside each other.
+Tests mostly wait, so several of them run at the same time.
 """
 
 import concurrent.futures
@@ -21,9 +22,9 @@ import traceback
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from processes import catches, waits
 
-# Every wait of a test; the machine may be busy.
+# Seconds for every wait of a test; generous, because the machine may be busy.
 PATIENCE = 60
-# How many tests run at a time.
+# Number of tests that run at the same time.
 BESIDE = 8
 PROGRAMS = {
     "sum": "node main(x: f64) -> (sum: f64) sum = (0.0 fby sum) + x;",
@@ -35,12 +36,12 @@ PROGRAMS = {
     "wide": "node main() -> (n: i32, x: f64[100]) n = 0 fby n + 1; x = broadcast_to(cast(f64, n), [100]);",
     "maybe": "node main(x: f64) -> (high: bool, y: f64 when high) high = x > 2.0; y = x when high;",
 }
-# Of single programs, beside those of the bench.
+# Options for single programs, besides those of the bench.
 BUILD_OPTIONS = {}
 
 
 class Running:
-    """A program that runs; killed when the test is over."""
+    """A running program, which is killed when the test ends."""
 
     def __init__(self, command, cwd, env, stdout):
         self.errors = tempfile.TemporaryFile()
@@ -52,23 +53,23 @@ class Running:
         return self.process.stdout.readline().decode().rstrip("\n")
 
     def end(self, patience=PATIENCE):
-        """Status, standard output, standard error."""
+        """Returns exit status, standard output and standard error."""
         out, _ = self.process.communicate(timeout=patience)
         self.errors.seek(0)
         return self.process.returncode, (out or b"").decode(), self.errors.read().decode()
 
     def signal(self, number):
-        """Once the program looks for it: one that comes before ends any program."""
+        """Sends a signal once the program handles it; an earlier signal would end the program."""
         if number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             until(lambda: self.process.poll() is not None or catches(self.process.pid, number), "signals are caught")
         self.process.send_signal(number)
 
     def settle(self):
-        """Until the program waits."""
+        """Waits until the program waits."""
         until(lambda: waits(self.process.pid), "the program waits")
 
     def holds(self, path):
-        """Its descriptors of the file."""
+        """Returns the program's descriptors of the file."""
         file, found = path.stat(), []
         for one in sorted(pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir()):
             with contextlib.suppress(FileNotFoundError):  # closed meanwhile
@@ -89,7 +90,7 @@ class Running:
 
 
 class Bench:
-    """A test's place, beside the folder of programs that all tests have in common."""
+    """The folder of one test, next to the folder of programs that all tests share."""
 
     building = threading.Lock()
 
@@ -100,7 +101,7 @@ class Bench:
         self.build_options = build_options
 
     def program(self, name):
-        """Built at the first request."""
+        """Builds the program at the first request."""
         binary = self.folder / name
         with self.building:
             if not binary.exists():
@@ -146,8 +147,8 @@ PORTS = itertools.count(13 * os.getpid())
 
 
 def free_port():
-    """One that no peer is given as its own: who connects to such a port could meet itself, or somebody else, where
-    no process listens yet."""
+    """Returns a port outside of the range for outgoing connections. Otherwise a client that
+    connects before the server listens could connect to itself or to another process."""
     for number in itertools.islice(PORTS, 100):
         port = 20_000 + number % 12_000
         with socket.socket() as probe:
@@ -160,7 +161,7 @@ def free_port():
 
 
 def listener(place=None, port=0):
-    """At a path or on loopback."""
+    """Listens at a path, or on loopback."""
     server = socket.socket(socket.AF_UNIX if place else socket.AF_INET)
     if place:
         server.bind(str(place))
@@ -173,7 +174,7 @@ def listener(place=None, port=0):
 
 
 def listens(port):
-    """Whether somebody listens there over IPv4; a look that the listener does not notice."""
+    """True if a process listens there over IPv4. The listener does not notice the check."""
     sockets = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return any(fields[1].endswith(f":{port:04X}") and fields[3] == "0A" for fields in sockets)
 
@@ -185,7 +186,7 @@ def accept(server):
 
 
 def dial(place=None, port=0):
-    """Connects as soon as somebody listens."""
+    """Connects as soon as a process listens."""
     end = time.monotonic() + PATIENCE
     while True:
         peer = socket.socket(socket.AF_UNIX if place else socket.AF_INET)
@@ -208,7 +209,7 @@ def read_all(peer):
 
 
 def read_lines(peer, count):
-    """So many lines, and what came behind them."""
+    """Reads a number of lines. Returns them, and the bytes after them."""
     data = b""
     while data.count(b"\n") < count:
         part = peer.recv(1 << 16)
@@ -223,19 +224,19 @@ def csv(name, values):
 
 
 def reset(peer):
-    """Closes with an error instead of an end."""
+    """Closes the connection with an error instead of an end."""
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     peer.close()
 
 
 def passes(name, test, bench):
-    """Runs the test and says how it went."""
+    """Runs the test and prints its result."""
     begin = time.monotonic()
     try:
         test(bench)
         print(f"{name}: {time.monotonic() - begin:.1f} s\n", end="", flush=True)
         return True
-    except Exception:  # whatever it is, the others go on
+    except Exception:  # any exception; the other tests continue
         said = []
         for running in bench.running:
             running.kill()

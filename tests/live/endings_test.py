@@ -1,4 +1,5 @@
-"""How runs with live streams end: what has arrived is computed, what was sent is with the peer, the state is saved.
+"""The ends of runs with live streams: received rows are computed, sent rows are with the peer,
+and the state is saved.
 
 endings_test.py RMLC [NAME]
 """
@@ -12,14 +13,14 @@ from common import accept, csv, dial, expect, free_port, listener, listens, main
 
 
 def test_who_was_let_in_is_served(bench):
-    """The second peer comes before the first has been looked at: its rows follow."""
+    """The second peer connects before the first one is handled; its rows follow."""
     header = listener()
     port = free_port()
     running = bench.start("two", "--input", f"k=tcp://127.0.0.1:{header.getsockname()[1]}?format=jsonl", "--input",
                           f"x=tcp-listen://:{port}")
     numbers = accept(header)
     until(lambda: listens(port), "listens")
-    running.signal(signal.SIGSTOP)  # so that both are there when it looks, however slow this test is
+    running.signal(signal.SIGSTOP)  # so that both are connected when it continues, however slow this test is
     for rows in ("1\n2\n", "3\n"):
         peer = dial(port=port)
         peer.sendall(("x\n" + rows).encode())
@@ -40,7 +41,7 @@ def test_signal_reads_what_has_come(bench):
         first.sendall(b"x\n1\n")
         same([running.line(), running.line()], ["sum", "1"])
         running.signal(signal.SIGSTOP)
-        first.sendall(b"2\n3")  # the last row is not whole
+        first.sendall(b"2\n3")  # the last row is incomplete
         for k in (10, 20):
             peer = dial(place, port)
             peer.sendall(f"x\n{k}\n".encode())
@@ -60,7 +61,7 @@ def test_signal_while_a_peer_sends_for_ever(bench):
         try:
             peer.sendall(b"x\n" + b"1\n" * 100_000_000)
         except OSError:
-            peer.close()  # it is told that not all was taken
+            peer.close()  # the program learns that not all rows were read
 
     feeder = threading.Thread(target=feed)
     feeder.start()
@@ -73,7 +74,8 @@ def test_signal_while_a_peer_sends_for_ever(bench):
 
 
 def test_rows_that_the_peer_never_looked_at(bench):
-    """A system takes rows for a program that then goes without them: the sender does not end with success."""
+    """The system accepts rows for a program that then ends without reading them. The sender
+    must not end with success."""
     server = listener()
     name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     running = bench.start("count", "--cycles", "3", "--output", name)
@@ -82,7 +84,7 @@ def test_rows_that_the_peer_never_looked_at(bench):
     server.close()
     same(running.end(), (1, "", f"{name}: the peer went before it had taken everything: Connection reset by peer; "
                                 "3 rows were handed over, what follows was not\n"))
-    # Who neither goes nor reads is waited for as long as the address says.
+    # A peer that neither closes nor reads is waited for as long as the address says.
     server = listener()
     begin = time.monotonic()
     same(bench.run("count", "--cycles", "3", "--output", f"tcp://127.0.0.1:{server.getsockname()[1]}?linger=0.5"),
@@ -105,7 +107,8 @@ def test_hangup_saves(bench):
 
 
 def test_source_that_goes_on_is_no_source_to_resume_with(bench):
-    """Rows of a live source are read again from the first one; others are noticed before anything is changed."""
+    """--resume reads a live source again from its first row. A different source is noticed
+    before anything is changed."""
     arguments = ["--input", "unix-listen://in", "--output", "out.csv", "--resume", "state", "--save-every", "2"]
     for rows, outcome in (("1,2,3", (0, "1,3,6")), ("4,5,6", (1, "1,3,6")), ("1,2,3,4", (0, "1,3,6,10"))):
         running = bench.start("sum", *arguments)
@@ -115,7 +118,7 @@ def test_source_that_goes_on_is_no_source_to_resume_with(bench):
         status, _, err = running.end()
         same((status, (bench.place / "out.csv").read_text()), (outcome[0], csv("sum", outcome[1].split(","))))
         expect(status == 0 or "the first 3 rows of unix-listen://in are not those that 'state' was saved after" in err, err)
-    # What it is told to use instead.
+    # The alternative that the message names.
     running = bench.start("sum", "--input", "unix-listen://in", "--load", "state", "--save", "state", "--save-every", "1")
     peer = dial(bench.place / "in")
     peer.sendall(b"x\n5\n")

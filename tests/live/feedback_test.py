@@ -1,4 +1,5 @@
-"""Programs that feed each other: rows that need no input of their cycle leave before it is read.
+"""Programs that feed each other: a row that needs no input of its cycle is written before these
+inputs are read.
 
 feedback_test.py RMLC [NAME]
 """
@@ -21,16 +22,16 @@ PROGRAMS.update({
   seen = u;""",
     "controller": "node main(y: f64) -> (u: f64) u = -2.0 * y - 3.0 * (y - (y fby y));",
     "delayed": "node main(y: f64) -> (u: f64) u = 0.5 fby -2.0 * y;",
-    # In odd cycles y is known before u is; in others it is not.
+    # In odd cycles y is known before u; in the others it is not.
     "turns": """node main(u: f64) -> (y: f64)
   mine = false fby not mine;
   y = if mine then 2.0 * (0.0 fby u) else u;""",
-    # An end of a segment that looks ahead: y leads, the rest comes at the end.
+    # The end of a segment looks ahead: y is written early, the rest at the end.
     "learner": """node main(u: f64, end: bool) -> (y: f64, rest: f64)
   y = 0.0 fby u + 1.0;
   rest = u + post_end(end, 0.0, rest);""",
     "risky": "node main(k: i32) -> (y: i32) d = 2 fby k; y = 12 / d;",
-    # A parameter, memories on a slower clock, and a first value that is computed.
+    # A parameter, memories on a slower clock, and a computed initial value.
     "gains": """node main(u: f64) -> (y: f64, seen: f64)
   gain = param(0.5);
   n = 0 fby n + 1;
@@ -39,7 +40,7 @@ PROGRAMS.update({
   a = (0.0 fby a) + (v when even);
   y = (merge even a (-(v when not even))) + (exp(gain - 0.5) fby y) * gain;
   seen = u;""",
-    # In single equations the memory is a ring between two tasks.
+    # With --grain op, the memory is a ring between two tasks.
     "ring": """node main(u: f64) -> (y: f64, seen: f64)
   m = [[0.5, 0.25], [-0.25, 0.5]];
   v = zeros([2]) fby matmul(m, v) + [u, 1.0];
@@ -88,7 +89,8 @@ def close_to(text, wanted):
 
 
 def circle(bench, plant_in, plant_out, control_in, control_out, name="controller", plant="plant", control_kind=""):
-    """The side that leads ends after so many cycles, then the other does; what one says of u is what the other said."""
+    """The side that leads ends after a number of cycles, then the other side ends. Both must
+    report the same values."""
     other = bench.start(name + control_kind, "--input", control_in, "--output", control_out, "--cycles", CYCLES)
     running = bench.start(plant, "--input", plant_in, "--output", "y=" + plant_out, "--output", "seen=seen.csv")
     same(running.end(), (0, "", ""))
@@ -115,7 +117,7 @@ def test_pipes(bench):
 
 
 def test_networks(bench):
-    """On one side and on both, whichever leads."""
+    """Networks on one side and on both, whichever leads."""
     for plant in KINDS:
         for control in KINDS:
             for name in ("controller", "delayed"):
@@ -132,7 +134,8 @@ def test_networks(bench):
 
 
 def test_every_memory_is_found(bench):
-    """What leaves early is worked out here: on a slower clock, with a first value that is computed, in a ring."""
+    """The early rows are worked out here: on a slower clock, with a computed initial value, in
+    a ring."""
     def of_gains():
         y = v = a = 0.0
         for cycle in range(13):
@@ -173,7 +176,7 @@ def test_broker(bench):
 
 
 class Peer:
-    """The other side of a program: it sends rows, and looks at what comes when."""
+    """The other side of a program: it sends rows and checks the time at which rows arrive."""
 
     def __init__(self, bench, name, *arguments, ports=None, run=False, quiet=True):
         self.servers = [listener(port=port) for port in ports or (0, 0)]
@@ -224,7 +227,7 @@ class Peer:
 
 
 def plants():
-    """As it is built and run, and as a network."""
+    """The plant as built, as run in memory, and as a network."""
     return [("plant", False), ("plant", True), *(("plant" + kind, False) for kind in KINDS[1:])]
 
 
@@ -264,7 +267,8 @@ def test_known_in_some_cycles(bench):
 
 
 def test_a_program_says_what_comes_late(bench):
-    """Known in some cycles only: networks and what is built do not see it, and say so before they wait."""
+    """Rows that are known early in some cycles only. Networks and executables do not write
+    them early and report it."""
     for peer in (Peer(bench, "turns", "--parallel", run=True, quiet=False), Peer(bench, "turns", quiet=False)):
         peer.nothing_comes()
         peer.send(u=3)
@@ -276,7 +280,8 @@ def test_a_program_says_what_comes_late(bench):
 
 
 def test_only_what_a_peer_may_wait_for_is_late(bench):
-    """Nothing is said where y goes to a file, where it is known from its inputs alone, or where it leaves early."""
+    """Nothing is reported if y goes to a file, is known from its inputs alone, or is written
+    early."""
     source = "unix-listen://u?format=jsonl"
     for name, output in (("turns", "y.csv"), ("controller", "unix-listen://y?format=jsonl"),
                          ("delayed", "unix-listen://y?format=jsonl")):
@@ -292,7 +297,8 @@ def test_show_lists_what_leads(bench):
 
 
 def test_what_waits_for_an_end_holds_nothing_back(bench):
-    """Rows leave in order: y leads where all rows before have left, `rest` of the segment included."""
+    """Rows are written in order: y is early only if all rows before are complete, including
+    `rest` of the segment."""
     for kind in ("run", *KINDS):
         run = kind == "run"
         peer = Peer(bench, "learner" + ("" if run else kind), "--output", "rest=rest.csv", run=run)
@@ -321,7 +327,7 @@ def test_the_state_knows_what_has_left(bench):
         peer.send(u=1)
         expect(abs(peer.receive() - 1.01) < 1e-9)
         same(peer.end(), (0, "", ""))
-        # To others the row has not left.
+        # Other outputs have not received the row.
         peer = Peer(bench, plant, "--output", "seen=seen.csv", "--load", "state", run=run)
         same(peer.receive(), 1)
         same(peer.end(), (0, "", ""))
@@ -329,7 +335,7 @@ def test_the_state_knows_what_has_left(bench):
 
 
 def test_what_fails_fails_in_its_cycle(bench):
-    """Division by zero in the next cycle, which does not come, or does."""
+    """Division by zero in the next cycle, which is not requested, or is."""
     for comes, kind in itertools.product((False, True), KINDS):
         peer = Peer(bench, "risky" + kind)
         same(peer.receive(), 6)

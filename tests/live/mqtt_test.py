@@ -92,7 +92,7 @@ def test_nothing_is_lost_behind_a_slow_consumer(bench):
         peer = accept(results)
         broker.has_said("Sending SUBACK")
         producer = bench.start("count", "--cycles", str(cycles), "--output", url)
-        time.sleep(2)  # no peer takes rows
+        time.sleep(2)  # no peer reads rows
         rest, expected, largest = b"", -1, 0.0
         while part := peer.recv(4096):
             lines = (rest + part).split(b"\n")
@@ -136,7 +136,8 @@ def test_broker_stops_and_starts_again(bench):
 
 
 def test_broker_is_killed_and_comes_back(bench):
-    """Without a session: what is published while it is away is lost, what comes later is not."""
+    """Without a session, messages that are published while the broker is down are lost; later
+    ones are not."""
     with Broker(bench.place) as broker:
         url = f"mqtt://localhost:{broker.port}/x"
         running = bench.start("sum", "--input", url)
@@ -195,7 +196,7 @@ def test_signal_while_waiting(bench):
         broker.has_said("Sending SUBACK")
         running.signal(signal.SIGINT)
         same(running.end(10)[0], 130)
-        # A broker that has stopped to answer.
+        # A broker that has stopped answering.
         url = f"mqtt://localhost:{broker.port}/x2"
         running = bench.start("count", "--cycles", "100000000", "--output", url + "?linger=0.5")
         broker.has_said("'x2'")
@@ -241,7 +242,8 @@ def test_passwords(bench):
 
 
 def make_certificates(place):
-    """Two authorities; the first has signed a broker and a client."""
+    """Two certificate authorities. The first has signed the certificates of a broker and of a
+    client."""
 
     def openssl(*arguments):
         subprocess.run(["openssl", *arguments], cwd=place, check=True, capture_output=True)
@@ -275,7 +277,7 @@ def test_tls(bench):
             expect(status == 1 and ("certificate verify failed" in err or "verification" in err), address, err)
         status, _, err = bench.run("sum", "--input", url + "?cafile=other.crt")
         expect(status == 1 and err.startswith(url + ": ") and "certificate verify failed" in err, err)
-        # Without TLS to who expects it, and the other way round.
+        # A client without TLS on a TLS port, and a client with TLS on a plain port.
         for address in (url.replace("mqtts", "mqtt"), f"mqtts://localhost:{plain.port}/n?cafile=ca.crt"):
             status, out, err = bench.run("sum", "--input", address + ("&" if "?" in address else "?") + "retry=0")
             same((status, out), (1, ""))
@@ -305,7 +307,7 @@ def test_run_in_memory(bench):
 
 
 def test_a_name_of_two_families(bench):
-    """`localhost` is ::1 first on most machines, and many brokers listen at 127.0.0.1 alone."""
+    """`localhost` is ::1 first on most machines, and many brokers listen at 127.0.0.1 only."""
     hosts = bench.place / "hosts"
     hosts.write_text("::1 localhost\n127.0.0.1 localhost\n")
     inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"',
@@ -330,7 +332,8 @@ def test_a_name_of_two_families(bench):
 
 
 def test_no_library(bench):
-    """Who has no libmosquitto is told so where a stream wants it, and can do everything else."""
+    """Without libmosquitto, the message appears only if a stream needs it; everything else
+    works."""
     bench.program("count")
     (bench.place / "libmosquitto.so.1").write_text("no library")
     env = dict(bench.env, LD_LIBRARY_PATH=str(bench.place))

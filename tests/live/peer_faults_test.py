@@ -1,4 +1,5 @@
-"""Peers that vanish, stop half way or send what is no row, and a disk that is full: each an end with its place.
+"""Peers that vanish, stop within a row, or send a wrong row, and full disks: each ends the run
+with a place.
 
 peer_faults_test.py RMLC [NAME]
 """
@@ -43,7 +44,7 @@ def test_peer_vanishes_within_a_row(bench):
         time.sleep(0.2)  # so that it is read before the connection breaks
         reset(peer)
         same(running.end(10), (1, "", f"{name}: cycle 2: the peer vanished: Connection reset by peer\n"))
-    # With `reconnect` the row does not exist, and the next peer begins anew.
+    # With `reconnect` the incomplete row is dropped, and the next peer starts a new row.
     running = bench.start("sum", "--input", f"{name}?reconnect")
     for k in range(3):
         peer = accept(server)
@@ -85,7 +86,7 @@ def test_half_a_row_at_the_end(bench):
 
 
 def test_half_closed_input(bench):
-    """A peer that has said everything, but stays."""
+    """A peer that has sent everything but remains connected."""
     server = listener()
     running = bench.start("sum", "--input", f"tcp://127.0.0.1:{server.getsockname()[1]}")
     peer = accept(server)
@@ -96,7 +97,8 @@ def test_half_closed_input(bench):
 
 
 def test_half_closed_output(bench):
-    """A peer that says nothing any more still gets all rows; one that takes nothing any more is gone."""
+    """A peer that stops sending still receives all rows; a peer that stops receiving counts as
+    gone."""
     for kind in ("tcp", "unix"):
         server = listener(bench.place / "out" if kind == "unix" else None)
         name = "unix://out" if kind == "unix" else f"tcp://127.0.0.1:{server.getsockname()[1]}"
@@ -104,7 +106,7 @@ def test_half_closed_output(bench):
         peer = accept(server)
         peer.shutdown(socket.SHUT_WR)
         same(read_all(peer), csv("n", range(200000)))
-        peer.close()  # which is the answer to the end that was announced
+        peer.close()  # the answer to the announced end
         same(running.end(10), (0, "", ""))
     running = bench.start("wide", "--cycles", "1000000", "--output", "unix://out?retry=0")
     peer = accept(server)
@@ -116,7 +118,7 @@ def test_half_closed_output(bench):
 
 
 def test_malformed_row_among_many(bench):
-    """All before it are written, whatever comes behind."""
+    """All rows before it are written, whatever follows."""
     server = listener()
     name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     good, before = 5000, csv("sum", range(1, 5001))
@@ -168,7 +170,7 @@ def test_line_without_end(bench):
         else:
             same(err, f"{name}: cycle 1: a row of more than 2000 bytes (?line=BYTES lets in longer ones)\n")
         feeder.join()
-    # By default it is 16 MiB.
+    # The default limit is 16 MiB.
     for count, outcome in ((16 << 20, 1), (15 << 20, 0)):
         running = bench.start("sum", "--input", f"{name}?format=jsonl")
         peer = accept(server)
@@ -205,7 +207,7 @@ def test_full_disk_behind_a_slow_writer(bench):
     status, out, err = running.end(10)
     same((status, out, err), (1, "", "cannot write '/dev/full': No space left on device\n"))
     peer.close()
-    # JSON lines, one of two outputs, and a peer that goes on talking.
+    # JSON lines, one of two outputs, and a peer that continues to send.
     numbers, pairs = listener(), listener()
     running = bench.start("two", "--input", f"x=tcp://127.0.0.1:{numbers.getsockname()[1]}", "--input",
                           f"k=tcp://127.0.0.1:{pairs.getsockname()[1]}", "--output", "y=y.jsonl", "--output", "m=/dev/full",
@@ -217,7 +219,7 @@ def test_full_disk_behind_a_slow_writer(bench):
     same((bench.place / "y.jsonl").read_text(), '{"y":1}\n')
     first.close()
     second.close()
-    # Standard output, far behind the input.
+    # Standard output, which lags far behind the input.
     with open("/dev/full", "wb") as full:
         running = bench.start("sum", "--input", f"tcp://127.0.0.1:{server.getsockname()[1]}", stdout=full)
         peer = accept(server)

@@ -1,4 +1,5 @@
-"""Rows through named pipes and sockets: order, loss, peers that come late, go early, or never read.
+"""Rows through named pipes and sockets: order, loss, and peers that come late, leave early, or
+never read.
 
 sockets_test.py RMLC [NAME]
 """
@@ -76,7 +77,8 @@ def test_signal_while_nobody_writes_or_reads(bench):
 
 
 def write_and_go(running, path, text):
-    """Until the program has noticed: it holds another end of the pipe then."""
+    """Writes, closes, and waits until the program has noticed, which it shows by opening the
+    pipe again."""
     descriptors = running.holds(path)
     path.write_text(text)
     until(lambda: running.holds(path) not in (descriptors, []), "the writer has gone")
@@ -89,7 +91,7 @@ def test_pipe_whose_writers_come_and_go(bench):
     until(lambda: running.holds(path), "the pipe is open")
     write_and_go(running, path, "x\n1\n2\n")
     same([running.line() for _ in range(3)], ["sum", "1", "3"])
-    write_and_go(running, path, "x\n3\n4")  # the last row is not whole
+    write_and_go(running, path, "x\n3\n4")  # the last row is incomplete
     same(running.line(), "6")
     path.write_text("x\n4\n")
     same(running.line(), "10")
@@ -206,7 +208,7 @@ def test_one_peer_after_the_other(bench):
     total = 0
     for k in range(1, 4):
         peer = dial(port=port)
-        peer.sendall(f"x\n{k}\n7".encode())  # the last row is not whole
+        peer.sendall(f"x\n{k}\n7".encode())  # the last row is incomplete
         total += k
         if k == 1:
             same(running.line(), "sum")
@@ -225,7 +227,7 @@ def test_left_socket_is_taken_over(bench):
     left = listener(path)
     status, _, err = bench.run("sum", "--input", "unix-listen://in")
     same((status, err), (1, "unix-listen://in: another program listens there\n"))
-    # It was not taken for a peer.
+    # It did not count as a peer.
     left.settimeout(0.2)
     try:
         left.accept()
@@ -315,7 +317,7 @@ def test_slow_consumer_holds_up_the_program(bench):
         address = {"tcp": f"tcp://localhost:{server.getsockname()[1]}", "unix": "unix://out", "fifo": "fifo://pipe"}[kind]
         if kind == "fifo":
             os.mkfifo(bench.place / "pipe")
-        # Rows of 600 bytes: more than any buffer of the system takes.
+        # Rows of 600 bytes, more than any buffer of the system holds.
         running = bench.start("wide", "--cycles", str(cycles), "--output", address)
         peer = open(bench.place / "pipe", "rb", buffering=0) if kind == "fifo" else accept(server)
         receive = peer.read if kind == "fifo" else peer.recv
@@ -354,7 +356,7 @@ def test_fast_producer_is_held_up(bench):
     feeder.start()
     result = accept(results)
     running.settle()
-    same(done, [])  # its rows are still with it
+    same(done, [])  # its rows are still buffered
     expect(running.resident_mib() < 64, running.resident_mib(), "MiB")
     lines = read_all(result).split("\n")
     same((len(lines), lines[-2]), (count + 2, "3e+06"))
@@ -368,7 +370,7 @@ def test_output_goes_on_with_the_next_peer(bench):
         server = listener(bench.place / "out") if kind == "unix" else None
         path = bench.place / ("out" if kind == "unix" else "own")
         running = bench.start("wide", "--cycles", str(cycles), "--output", f"{kind}://{path.name}")
-        # Each takes some rows and goes; what it had not looked at is lost with it.
+        # Each peer reads some rows and leaves; rows that it received but did not read are lost.
         last = -1
         for _ in range(3):
             peer = accept(server) if server else dial(path)
@@ -402,7 +404,8 @@ def test_output_peer_goes_for_good(bench):
 
 def test_peer_that_does_not_read(bench):
     server = listener()
-    # A buffer without a size of its own grows whenever the system likes, and the program may compute when the signal comes.
+    # A buffer without a fixed size may grow at any time, and then the program may be computing
+    # when the signal comes.
     server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
     name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     running = bench.start("wide", "--cycles", "1000000", "--output", name + "?linger=0.5")
@@ -415,14 +418,14 @@ def test_peer_that_does_not_read(bench):
     same(status, 1)
     expect(err.startswith(f"{name}: interrupted, and the peer did not take everything within 0.5 s; "), err)
     peer.close()
-    # At the end of a run as well, for what the system has not got rid of.
+    # The same at the end of a run, for data that the system could not send.
     server = listener(bench.place / "out")
     running = bench.start("count", "--cycles", "1000", "--output", "unix://out?linger=0.5")
     peer = accept(server)
     status, _, err = running.end(10)
     same(status, 1)
     expect("unix://out: the peer did not take the last " in err and "1000 rows were handed over" in err, err)
-    # A pipe that is full.
+    # A full pipe.
     os.mkfifo(bench.place / "pipe")
     running = bench.start("wide", "--cycles", "1000000", "--output", "pipe")
     with open(bench.place / "pipe", "rb"):

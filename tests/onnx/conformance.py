@@ -1,10 +1,12 @@
-"""The table of ONNX operators: what of its conformance suite passes, fails, or is refused, and why.
+"""Writes the table of ONNX operators: which of ONNX's conformance cases pass, fail or are
+refused, and why.
 
     conformance.py RMLC SUITE > docs/manual/onnx_operators.md
-    conformance.py RMLC SUITE --check PAGE      exit status 1 where the page says otherwise, or a case fails
+    conformance.py RMLC SUITE --check PAGE      exit status 1 if the page differs, or a case fails
 
-SUITE has an index.tsv (name, operators, …) and a folder for each case. A case counts for every operator
-of its model. Passed: within 1e-3 relative and 1e-7 absolute; in brackets, within 1e-5.
+SUITE has an index.tsv (name, operators, …) and a folder for each case. A case counts for every
+operator of its model. Passed means within 1e-3 relative and 1e-7 absolute; the number in brackets
+is within 1e-5.
 """
 
 import collections
@@ -14,7 +16,7 @@ import sys
 
 
 def failures(rmlc, folders, tolerance):
-    """By case: what was said of it."""
+    """By case: the message of its failure."""
     if not folders:
         return {}
     done = subprocess.run([rmlc, "test", *folders, "--rtol", tolerance], capture_output=True, text=True)
@@ -31,10 +33,10 @@ def failures(rmlc, folders, tolerance):
 
 
 def page(rmlc, suite):
-    """The text, and the cases that fail."""
+    """The text of the page, and the failing cases."""
     cases = [line.split("\t")[:2] for line in (suite / "index.tsv").read_text().splitlines()[1:]]
     strict = failures(rmlc, [suite], "1e-5")
-    loose = failures(rmlc, [suite / name for name in strict], "1e-3")  # what is near is within more
+    loose = failures(rmlc, [suite / name for name in strict], "1e-3")  # cases that pass strictly also pass loosely
     by_operator = collections.defaultdict(list)
     for name, operators in cases:
         for operator in operators.split(","):

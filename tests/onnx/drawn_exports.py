@@ -1,11 +1,13 @@
-"""Programs over tensors are exported as valid models that compute the same, or refused by E0808.
+"""Exports random programs over tensors. Each must become a valid model that computes the same, or
+be refused with E0808.
 
     drawn_exports.py RMLC FROM COUNT
 
-Case N is program N of export_programs.py. Its rows by `rmlc run` are compared with those of the model: by `rmlc run` of the
-model, and where the packages onnx and onnxruntime are there, by ONNX Runtime, or by ONNX's reference evaluator where ONNX
-Runtime lacks the types. Every node's types are held to ONNX's schemas (operator_types.json); with the package, its checker
-does the same.
+Case N is program N of export_programs.py. Its rows by `rmlc run` are compared with those of the
+model. The model is run by `rmlc run` and, if the packages onnx and onnxruntime are installed, by
+ONNX Runtime, or by ONNX's reference evaluator if ONNX Runtime lacks the types. The types of every
+node are checked with ONNX's schemas (operator_types.json), and with the package's own checker if
+it is installed.
 """
 
 import pathlib
@@ -53,8 +55,8 @@ class Unjudged(Exception):
 
 
 def by_others(path, program, states):
-    """Rows of the model by ONNX Runtime, or by the evaluator in Python where that lacks an operator of these types; and how
-    near they must be to ours."""
+    """Rows of the model by ONNX Runtime, or by the Python evaluator if that lacks an operator
+    for these types; and the required tolerance."""
     onnx.checker.check_model(onnx.load(path), full_check=True)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
@@ -64,14 +66,14 @@ def by_others(path, program, states):
         names, near = [port.name for port in session.get_outputs()], 1e-9
     except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
         session = ReferenceEvaluator(str(path))
-        names, near = session.output_names, 1e-6  # its erf of f64 is one of f32
+        names, near = session.output_names, 1e-6  # its erf of f64 has the precision of f32
     rows, held = {name: [] for name in names}, {}
     for cycle in range(export_programs.CYCLES):
         inputs = {name: np.asarray(array[cycle, ...]) for name, array in program.inputs.items()}
         try:
             with np.errstate(all="ignore"):
                 results = dict(zip(names, session.run(None, inputs | held), strict=True))
-        except Exception as error:  # of whatever class an evaluator raises
+        except Exception as error:  # evaluators raise any class of exception
             if isinstance(session, ReferenceEvaluator):
                 raise Unjudged(str(error)) from error
             raise
@@ -82,7 +84,7 @@ def by_others(path, program, states):
 
 
 def judged(rmlc, case, folder):
-    """Which kind the case is, and what is to be said of it."""
+    """Returns the kind of the case, and a message about it."""
     program = export_programs.Program(case)
     (folder / "p.rml").write_text(program.source)
     np.savez(folder / "in.npz", **program.inputs)
@@ -112,7 +114,7 @@ def judged(rmlc, case, folder):
             return "unjudged", ""
         except onnx.checker.ValidationError as error:
             return "invalid", f"onnx.checker: {error}"
-        except Exception as error:  # of whatever class an evaluator raises
+        except Exception as error:  # evaluators raise any class of exception
             return "wrong", f"by others: {type(error).__name__}: {error}"
     return "same", ""
 

@@ -1,12 +1,13 @@
-"""Programs over tensors that are drawn to be exported: sources of R(ML)², and inputs for them.
+"""Draws programs over tensors to be exported: sources of R(ML)², and inputs for them.
 
     program = Program(17)          # program 17 is always the same
     program.source                 # node main(x0: i8[2, 3], …) -> (y0: i8[2, 3], …)
     program.inputs                 # by name, an array whose first axis is the cycle
 
-An equation applies one operator to fresh inputs, or to results so far whose type fits. Some are guarded: computed in a
-branch of `if` or `merge` alone, and elsewhere their divisors are zero and their indices out of bounds. Some are held by a
-`fby`, some are the body of a `map`. Extents are 0 to 4, element types are all that an operator takes.
+An equation applies one operator to new inputs, or to earlier results of a suitable type. Some
+equations are guarded: they are computed only in a branch of `if` or `merge`, and at other cycles
+their divisors are zero and their indices out of bounds. Some are delayed by a `fby`, some are the
+body of a `map`. Extents are 0 to 4; element types are all that an operator accepts.
 """
 
 import random
@@ -23,7 +24,7 @@ NUMPY = {"bool": "bool", "f32": "float32", "f64": "float64",
 UNARY = ["floor", "ceil", "round", "trunc", "exp", "log", "log1p", "expm1", "log2", "log10", "exp2", "sqrt", "rsqrt",
          "reciprocal", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
          "sigmoid", "softplus", "erf"]
-# What ONNX leaves open of NaN: extrema, order, sign.
+# Operators for which ONNX does not define the treatment of NaN: extrema, order, sign.
 FINITE = {"relu", "sign", "minimum", "maximum", "clip", "min", "max", "argmax", "argmin", "sort", "argsort", "argtopk",
           "max_pool", "logsumexp", "norm", "softmax", "log_softmax", "det", "conv", "matmul", "einsum", "resize", "grid"}
 
@@ -51,7 +52,7 @@ class Program:
         results = ", ".join(f"{name}: {typed(dtype, shape)}" for name, dtype, shape in self.outputs)
         self.source = "\n".join([*self.nodes, f"node main({ports}) -> ({results})", *self.equations]) + "\n"
 
-    # ---- operands ----
+    # ---- operands
 
     def shape(self, least=0, most=3, empty=True):
         extents = [1, 2, 3, 4] + ([0] if empty and self.draw.random() < 0.15 else [])
@@ -83,7 +84,7 @@ class Program:
         return self.given(self.array(dtype, shape, plain), dtype)
 
     def operand(self, dtypes, least=0, most=3, plain=False, empty=True):
-        """A value so far, or an input: name, dtype, shape."""
+        """An earlier value, or an input: name, dtype, shape."""
         fitting = [v for v in self.values if v[1] in dtypes and least <= len(v[2]) <= most]
         if fitting and not plain and self.draw.random() < 0.5:
             found = self.draw.choice(fitting)
@@ -101,7 +102,7 @@ class Program:
         array = self.array(dtype, shape)
         return np.where(array == 0, 1, array).astype(array.dtype)
 
-    # ---- equations: text, dtype, shape ----
+    # ---- equations: text, dtype, shape
 
     def elementwise(self):
         op = self.draw.choice(["add", "sub", "mul", "div", "mod", "floor_mod", "minimum", "maximum", "abs", "sign", "negate",
@@ -111,7 +112,7 @@ class Program:
         if op in ("abs", "sign", "negate", "square", "relu"):
             return f"{op}({a})", dtype, shape
         if op in ("div", "mod", "floor_mod"):
-            # Divided by infinities fmod is not the same in all C libraries.
+            # The C libraries differ in fmod by infinities.
             b = self.nonzero(dtype, other)
             return f"{op}({a}, {self.given(b, dtype)})", dtype, shape
         if op == "clip":
@@ -240,7 +241,8 @@ class Program:
         return self.numbers.integers(low, extent, (CYCLES, *shape)).astype(NUMPY[dtype]), dtype
 
     def indexed(self, guard=None):
-        """An application that stops the program where an index is outside; with `guard` it is, where that is false."""
+        """An application that stops the program if an index is out of bounds. With `guard`, it
+        is where the guard is false."""
         x, dtype, shape = self.operand(ANY, 1, 3, empty=False)
         op = self.draw.choice(["index", "take", "gather", "gather_nd", "scatter", "scatter_nd"])
         axis = 0 if op in ("index", "gather_nd", "scatter_nd") else self.draw.randrange(len(shape))
@@ -248,7 +250,7 @@ class Program:
         wanted = {"index": (), "take": (n,), "gather_nd": (n, 1), "scatter_nd": (n, 1)}.get(
             op, (*shape[:axis], n, *shape[axis + 1:]))
         at, kind = self.places(shape[axis], wanted, op != "index")
-        if op.startswith("scatter"):  # of places that are written twice the order would count
+        if op.startswith("scatter"):  # if an element is written twice, the order would matter
             n = self.draw.randint(1, shape[axis])
             wanted = (n, 1) if op == "scatter_nd" else (*shape[:axis], n, *shape[axis + 1:])
             at, kind = np.zeros((CYCLES, *wanted), "int32"), "i32"
@@ -303,7 +305,8 @@ class Program:
         return f"grid_sample({a(1, 1, 3, 3)}, {a(1, 2, 2, 2)})", dtype, (1, 1, 2, 2)
 
     def guarded(self):
-        """A division or an index in a branch alone; where the other is taken, the program would stop in this one."""
+        """A division or an index within a branch only; its operands are invalid when the other
+        branch is taken."""
         truth = self.numbers.random(CYCLES) < 0.5
         condition = self.given(truth, "bool")
         if self.draw.random() < 0.5:

@@ -1,6 +1,7 @@
-"""Nodes whose operators ONNX has otherwise, exported: the rows of the model are those of the language, worked by hand.
+"""Exports nodes whose operators ONNX defines differently. The rows of the model must be those of
+the language, worked out by hand.
 
-Run by ctest: exports.py RMLC. Types are held to ONNX's schemas (model_types.py).
+Run by ctest: exports.py RMLC. Types are checked with ONNX's schemas (model_types.py).
 """
 
 import pathlib
@@ -27,16 +28,17 @@ node main(c: bool, m: i32, n: i32, i: i32) -> (a: i32, b: i32, d: i32, e: i32, f
   h = if n == 0 then 0 else floor_mod(m, n);
   k = merge c shares(m when c, n when c) (-1 when not c);
 """, "a,b,d,e,f,g,h,k\n3,1,3,2,2,2,1,6\n0,7,-1,0,0,0,0,-1\n-2,-1,-2,-7,-7,-7,2,-4\n")
-CASES = {  # by name: rows in, source, rows out
+CASES = {  # by name: input rows, source, output rows
     "guarded": GUARDED,
-    # What a fby needs at the first cycle only is computed at every one.
+    # The model computes the first operand of a fby at every cycle, although only the first needs
+    # it.
     "first": ("n\n4\n0\n2\n", "node main(n: i32) -> (y: i32)\n  y = (100 / n) fby y + n;\n", "y\n25\n29\n29\n"),
     "cast": ("x\n-1.5\n70000\n1e300\nnan\n-inf\n3.7\n", """
 node main(x: f64) -> (a: u16, b: i8, c: i64, d: u64)
   a = cast(u16, x); b = cast(i8, x); c = cast(i64, x); d = cast(u64, x);
 """, "a,b,c,d\n0,-1,-1,0\n65535,127,70000,70000\n65535,127,9223372036854775807,18446744073709551615\n0,0,0,0\n"
              "0,-128,-9223372036854775808,0\n3,3,3,3\n"),
-    # Of no elements.
+    # Tensors without elements.
     "none": ("c\nT\n", """
 node main(c: bool) -> (a: bool, b: bool, s: f32, p: i32, m: f32)
   x = full([3, 0], c);

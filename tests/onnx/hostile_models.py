@@ -1,9 +1,11 @@
-"""Models that are small, or ordinary but for one number, and made to take all time or all memory.
+"""Models that are small, or ordinary except for one number, and would take unlimited time or
+memory.
 
-Run by ctest: hostile_models.py RMLC. What grows beyond measure is refused by one message within 2 s and 2 GB; what is
-only large takes time in proportion. Time is that of the processor, of one for which an ordinary model of 20,000 nodes
-takes a second: a model that takes too long is judged once more, by that model right before and right after it, as other work
-on the machine makes all of it slow, now and then.
+Run by ctest: hostile_models.py RMLC. Models that grow beyond the limits must be refused with one
+message within 2 s and 2 GB. Models that are only large may take time in proportion. Time is
+processor time, scaled to a processor on which an ordinary model of 20,000 nodes takes a second.
+If a model takes too long, it is measured again between two runs of the ordinary model, because
+other work on the machine may slow everything down.
 """
 
 import os
@@ -23,7 +25,7 @@ failures = []
 
 
 def check(data, files=(), options=()):
-    """rmlc check: status, what it says, seconds, KiB."""
+    """Runs rmlc check. Returns status, messages, seconds, KiB."""
     with tempfile.TemporaryDirectory() as place:
         (pathlib.Path(place) / "m.onnx").write_bytes(data)
         for name, content in dict(files).items():
@@ -38,7 +40,8 @@ def check(data, files=(), options=()):
 
 
 def in_proportion(data, files, options, seconds):
-    """Whether it takes so many times as long as the ordinary model, in one of three trials."""
+    """True if, in one of three trials, it takes at most `seconds` times as long as the
+    ordinary model."""
     for _ in range(3):
         before, (_, _, took, _), after = check(ORDINARY)[2], check(data, files, options), check(ORDINARY)[2]
         if took <= seconds * max(before, after):
@@ -73,7 +76,8 @@ def of_functions(nodes, functions):
 
 
 def chain(count, make, first="x", last="y"):
-    """Nodes of which each takes what the one before makes; make(k, in, out)."""
+    """A chain of nodes, each of which takes the output of the one before; make(k, in, out)
+    makes node k."""
     return [make(k, f"v{k}" if k else first, f"v{k + 1}" if k + 1 < count else last) for k in range(count)]
 
 
@@ -84,7 +88,7 @@ def branch(nodes):
 ORDINARY = one(chain(20_000, lambda k, x, y: node("Relu", [x], [y])))
 
 
-# ---- functions ----
+# ---- functions
 def doubling(first, times):
     calls = [function("f", f"f{k}", ["a"], ["b"], [node(f"f{k - 1}", ["a"], ["t"], domain="f"),
                                                    node(f"f{k - 1}", ["t"], ["b"], domain="f")])
@@ -114,9 +118,9 @@ refused("a long list in a function", often(node("Constant", [], ["k"], value_flo
         "200000 nodes")
 accepted("a tensor in a function", often(node("Constant", [], ["k"], value=as_tensor(np.ones(1_000_000, "f4")))))
 
-# ---- loops ----
+# ---- loops
 def loop(body, trips, shape, first="x", k=0, **tensors):
-    """A Loop of one state, `first`, which the body takes as s0 and gives as t0."""
+    """A Loop with one state, `first`, which the body takes as s0 and returns as t0."""
     inside = graph([node("Identity", [f"cond{k}"], [f"co{k}"]), *body],
                    [value(f"i{k}", INT64, []), value(f"cond{k}", BOOL, []), value(f"s{k}", FLOAT, shape)],
                    [value(f"co{k}", BOOL, []), value(f"t{k}", FLOAT, shape)])
@@ -147,7 +151,7 @@ refused("products that are known", loop([node("MatMul", ["s0", "w"], ["t0"])], 2
                                         w=np.eye(256, dtype="f4")), "(MatMul)", "known beforehand")
 refused("no number of rounds", loop(nested(0, "Relu"), np.zeros(0, "i8"), [2, 3]), "number of iterations")
 
-# ---- graphs within graphs ----
+# ---- graphs within graphs
 ABS = branch([node("Abs", ["x"], ["t"])])
 for depth in (40, 1000):
     inner = ABS
@@ -185,7 +189,7 @@ accepted("If that gives much", one(
           else_branch=many("Abs", 15_000)), node("Sum", [f"o{k}" for k in range(15_000)], ["y"])], (X, C)))
 
 
-# ---- lists ----
+# ---- lists
 def with_attributes(made, count):
     return made + b"".join(field(5, attribute(f"a{k}", k)) for k in range(count))
 
@@ -221,7 +225,7 @@ refused("many faults", one([node("Frob", ["x"], [f"v{k}"]) for k in range(N)] + 
         "node 1 (Frob)", "99900 faults more")
 refused("many axes", one(node("Unsqueeze", ["x", "s"], ["y"]), initializers=[tensor(np.arange(N), "s")]), "axes")
 
-# ---- numbers ----
+# ---- numbers
 FOUR = (value("x", FLOAT, [1, 4, 2, 2]),)
 for op in ("DepthToSpace", "SpaceToDepth"):
     refused(f"blocks of {op}", one(node(op, ["x"], ["y"], blocksize=1 << 32), FOUR), "blocks of 4294967296")
@@ -229,7 +233,7 @@ refused("a large triangle", one(node("Trilu", ["x"], ["y"]), (value("x", FLOAT, 
 refused("no diagonal", one(node("Trilu", ["x", "k"], ["y"]), initializers=[tensor(np.zeros(0, "i8"), "k")]),
         "the diagonal")
 
-# ---- tensors in one file ----
+# ---- tensors in one file
 MIB = 1 << 20
 
 
@@ -249,7 +253,7 @@ accepted("200 tensors that are one", weighted(lambda k: 0), {"w.bin": bytes(4 * 
 expect("200 tensors that overlap", weighted(lambda k: 4 * k), 1, 2, ("initializer 'w4'", "'w.bin'", "overlap"),
        {"w.bin": bytes(4 * MIB + 800)})
 
-# ---- names of a megabyte ----
+# ---- names of a megabyte
 LONG = "n" * 1_000_000
 
 

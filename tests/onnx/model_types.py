@@ -1,9 +1,9 @@
-"""The types of an ONNX model's values, held to the schemas of ONNX, without the package onnx.
+"""Checks the types of an ONNX model's values with ONNX's schemas, without the package onnx.
 
-    faults(read("m.onnx"))     what is wrong, as a text; "" for a valid model
+    faults(read("m.onnx"))     the errors as a text; "" for a valid model
 
-operator_types.json has the schemas of the operators that are exported. To write it again, where onnx is installed:
-model_types.py > operator_types.json
+operator_types.json contains the schemas of the exported operators. To write it again, where onnx
+is installed: model_types.py > operator_types.json
 """
 
 import json
@@ -27,7 +27,7 @@ def varint(data, at):
 
 
 def message(data):
-    """A message's fields by number, each a list: integers, or bytes."""
+    """The fields of a message by number, each a list of integers or bytes."""
     fields, at = {}, 0
     while at < len(data):
         key, at = varint(data, at)
@@ -62,7 +62,7 @@ def ports(graph, number):
 
 
 def states(graph):
-    """Inputs that keep what the output NAME_next is."""
+    """The inputs that keep the value of an output NAME_next."""
     results = {name for name, _ in ports(graph, 12)}
     return [name for name, _ in ports(graph, 11) if f"{name}_next" in results]
 

@@ -1,9 +1,9 @@
-"""ONNX models as bytes, without the onnx package: what the tests of the importer feed it.
+"""Writes ONNX models as bytes, without the onnx package, for the tests of the importer.
 
     model([node("Add", ["x", "y"], ["z"])], [value("x", 1, [2]), value("y", 1, [2])], [value("z", 1, [2])])
 
-A message is the concatenation of its fields; `field(number, value)` writes one. Numbers of fields are
-those of onnx.proto3.
+A message is the concatenation of its fields; `field(number, value)` writes one. The numbers of
+fields are those of onnx.proto3.
 """
 
 import struct
@@ -75,7 +75,8 @@ def node(op, inputs, outputs, name="", domain="", **attributes):
 
 
 def value(name, element_type=FLOAT, shape=None):
-    """A ValueInfoProto; extents that are texts are free dimensions; shape None: not said."""
+    """A ValueInfoProto. Extents that are texts are free dimensions; if shape is None, it is
+    not declared."""
     of_tensor = field(1, element_type)
     if shape is not None:
         extents = (field(2, e) if isinstance(e, str) else field(1, e) for e in shape)

@@ -1,7 +1,8 @@
-"""Models that are right compute what NumPy computes.
+"""Valid models must compute the same as NumPy.
 
-Run by ctest: right_models.py RMLC [FOLDER]; FOLDER keeps the models. Writes cases in the format of ONNX's conformance suite, runs them by
-`rmlc test`, and then takes models the ways a user does: imported, run, built, kept in state, trained.
+Run by ctest: right_models.py RMLC [FOLDER]; FOLDER keeps the models. Writes cases in the format
+of ONNX's conformance suite and runs them by `rmlc test`. Then it uses models as a user does:
+imported, run, built, with state, trained.
 """
 
 import pathlib
@@ -37,7 +38,7 @@ def numbers(*shape):
 
 
 def case(name, nodes, inputs, outputs, initializers=None, sets=(), **options):
-    """inputs, outputs: by name, the arrays of the first set; sets: further ones."""
+    """inputs, outputs: arrays of the first set, by name; sets: further sets."""
     data = model(nodes, [info(k, v) for k, v in inputs.items()], [info(k, v) for k, v in outputs.items()],
                  [tensor(v, k) for k, v in (initializers or {}).items()], **options)
     here = folder / "cases" / name
@@ -53,7 +54,7 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-# ---- products, convolutions ----
+# ---- products, convolutions
 x, w, b = numbers(4, 5), numbers(5, 3), numbers(3)
 case("dense", [node("Gemm", ["x", "w", "b"], ["t"]), node("Relu", ["t"], ["y"])], {"x": x},
      {"y": np.maximum(x @ w + b, 0)}, {"w": w, "b": b})
@@ -65,7 +66,7 @@ for i in range(4):
 case("convolution_of_two_channels", [node("Conv", ["x", "k"], ["y"], kernel_shape=[2, 3])], {"x": image},
      {"y": convolved}, {"k": kernel})
 
-# ---- shapes that a model computes from shapes ----
+# ---- shapes that a model computes from shapes
 case("flatten_by_shape",
      [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0),
       node("Concat", ["n", "rest"], ["to"], axis=0), node("Reshape", ["x", "to"], ["y"])],
@@ -76,7 +77,7 @@ x = numbers(2, 3, 4)
 (cases / "input_0.pb").write_bytes(tensor(x))
 (cases / "output_0.pb").write_bytes(tensor(x.reshape(2, 12)))
 
-# ---- every type of elements ----
+# ---- every element type
 for dtype in ("uint8", "int8", "uint16", "int16", "int32", "int64", "uint32", "uint64", "float32", "float64"):
     top = np.iinfo(dtype).max if dtype[0] in "iu" else 1.5
     a, one = np.array([0, 1, top], dtype), np.array([1, 2, 3], dtype)
@@ -106,7 +107,7 @@ for dtype in ("uint8", "uint16", "uint32", "uint64"):
 half = np.array([1.0, -2.5, 65504.0], np.float16)
 case("cast_float16", [node("Cast", ["a"], ["y"], to=1)], {"a": half}, {"y": half.astype(np.float32)})
 
-# ---- recurrent layers ----
+# ---- recurrent layers
 T, B, I, H = 5, 2, 3, 4
 xs, w, r, bias = numbers(T, B, I), numbers(1, 4 * H, I), numbers(1, 4 * H, H), numbers(1, 8 * H)
 lengths = np.array([5, 3], np.int32)
@@ -151,7 +152,7 @@ for apart in (0, 1):
     case(f"gru_{apart}", [node("GRU", ["x", "w", "r", "b"], ["y", "yh"], hidden_size=H, linear_before_reset=apart)],
          {"x": xs}, {"y": np.stack(ys)[:, None], "yh": h[None]}, {"w": w, "r": r, "b": bias})
 
-# ---- control ----
+# ---- control
 x, y = numbers(2, 3), numbers(2, 3)
 THEN = graph([node("Add", ["x", "y"], ["t"])], [], [value("t", FLOAT, [2, 3])])
 ELSE = graph([node("Mul", ["x", "x"], ["s"]), node("Sub", ["s", "y"], ["t"])], [], [value("t", FLOAT, [2, 3])])
@@ -186,7 +187,7 @@ case("loop_that_may_end_early", [node("Loop", ["n", "c", "v"], ["last"], body=as
      {"n": np.array(6), "two": np.float32(2), "ten": np.float32(10)},
      sets=[({"c": np.array(False), "v": np.float32(1.5)}, {"last": np.float32(1.5)})])
 
-# ---- blocks that come again ----
+# ---- repeated blocks
 def layer(x, w, b, v, shift):
     hidden = np.maximum(x @ w + b, 0)
     z = hidden @ v
@@ -194,7 +195,7 @@ def layer(x, w, b, v, shift):
 
 
 def layer_nodes(k, x, y):
-    """Values are called like the attributes of operators, and like what names of blocks begin with."""
+    """Values have the names of operator attributes, and names that begin like those of blocks."""
     axis, hidden, w2 = f"axis{k or ''}", f"block{k or ''}", f"w{k + 2}"
     return [node("MatMul", [x, f"w_{k}"], [w2]), node("Add", [w2, f"b_{k}"], [axis]), node("Relu", [axis], [hidden]),
             node("MatMul", [hidden, f"v_{k}"], [f"mul{k}"]), node("Softmax", [f"mul{k}"], [f"to{k}"], axis=1),
@@ -213,14 +214,15 @@ blocks = [n for k in range(3) for n in layer_nodes(k, "xyzu"[k], "yzu"[k])]
 case("blocks", blocks, {"x": x}, {"u": layers[3]}, tensors | {"shift": shift})
 case("blocks_told", blocks, {"x": x}, {"u": layers[3], "block2": inside, "z": layers[2]}, tensors | {"shift": shift})
 
-# ---- infinities and NaN, which the source says as it says other numbers ----
+# ---- infinities and NaN, which the source writes like other numbers
 x = np.array([[-2, -0.5, 0, 0.25, 3]], np.float32)
 image = numbers(1, 1, 4, 4)
 NOT_FINITE = {"inf": np.inf, "minus_inf": -np.inf, "nan": np.nan}
 
 
 def cropped(image, region, size, fill):
-    """Resize to a region of the image, linear, along the last two axes; `fill` for what is beyond the image."""
+    """Resize to a region of the image, linear, along the last two axes; `fill` is the value
+    outside of the image."""
     beyond = np.zeros((1, 1, *size), bool)
     for axis, (begin, end), n in zip((2, 3), region, size, strict=True):
         last = image.shape[axis] - 1
@@ -256,7 +258,7 @@ for name, v in NOT_FINITE.items():
                                node("Where", ["m", "x", "d"], ["t"]), node("Max", ["t", "c"], ["y"])], {"x": x},
          {"y": np.maximum(np.where([1, 0, 1, 1, 0], x, f), np.array([v, 1, v, 0, -1], np.float32))},
          {"m": np.array([1, 0, 1, 1, 0], bool)})
-    # The model's values have these names as well.
+    # Values of the model have these names as well.
     with np.errstate(invalid="ignore"):
         case(f"names_{name}", [node("Add", ["inf", "c"], ["nan"]), node("Less", ["nan", "c"], ["l"]),
                                node("Where", ["l", "nan", "inf"], ["y"])], {"inf": x},
@@ -266,16 +268,16 @@ for name, (low, high) in {"low": (-np.inf, 1), "high": (-1, np.inf), "none": (-n
          {"low": np.float32(low), "high": np.float32(high)})
     case(f"clip_attributes_{name}", [node("Clip", ["x"], ["y"], min=float(low), max=float(high))], {"x": x},
          {"y": np.clip(x, low, high)}, opset=10)
-# A number of the source has all its digits, whatever the type.
+# A number in the source has all its digits, whatever its type.
 case("pad_digits", [node("Pad", ["x", "p", "c"], ["y"])], {"x": np.zeros(1)}, {"y": np.array([0, 0.1])},
      {"p": np.array([0, 1]), "c": np.array(0.1)})
 
-# ---- functions of the model ----
+# ---- functions of the model
 TWICE = function("f", "twice", ["a"], ["b"], [node("Add", ["a", "a"], ["b"])])
 case("function", [node("twice", ["x"], ["t"], domain="f"), node("twice", ["t"], ["y"], domain="f")], {"x": x},
      {"y": 4 * x}, functions=[TWICE], domains=["f"])
 
-# Blocks that come again and that nothing needs, as the condition is known.
+# Repeated blocks that nothing needs, because the condition is known.
 unused, last = [], "x"
 for k in range(4):
     for op in ("Abs", "Neg", "Tanh", "Relu", "Sigmoid"):
@@ -286,7 +288,7 @@ TAKEN = graph([node("Neg", ["x"], ["t"])], [], [value("t", FLOAT, [2, 3])])
 case("blocks_unused", [*unused, node("If", ["yes"], ["y"], then_branch=as_graph(TAKEN), else_branch=as_graph(LEFT))],
      {"x": x}, {"y": -x}, {"yes": np.array(True)})
 
-# Names of a body are its own: those of graphs in it too, and those that its values are given where it is called.
+# Names in a body are local, also those of nested graphs and those of values at the call.
 OWN = graph([node("Abs", ["a"], ["t"]), node("Add", ["t", "a"], ["r"])], [], [value("r", FLOAT, [2, 3])])
 OTHER = graph([node("Neg", ["a"], ["s"])], [], [value("s", FLOAT, [2, 3])])
 CAPTURE = function("f", "capture", ["a", "c"], ["b"], [
@@ -297,7 +299,7 @@ case("function_names", [node("Neg", ["x"], ["t"]), node("Add", ["x", "x"], ["cap
      {"x": signed, "c": np.array(True)}, {"y": 2 * (abs(signed) - signed) + 2 * signed}, functions=[CAPTURE],
      domains=["f"])
 
-# Imported, written as a model again, these compute the same; few tensors are in their sources.
+# Imported and exported again, these compute the same; their sources contain few tensors.
 for here in sorted((folder / "cases").iterdir()):
     if not here.name.startswith(("pad_", "resize_", "fill_", "constants_", "names_", "clip_")):
         continue
@@ -315,7 +317,7 @@ done = rmlc("test", "cases", "again", "--rtol", "1e-5", "--atol", "1e-6")
 if done.returncode != 0:
     failures.append(done.stdout + done.stderr)
 
-# ---- as a user takes them ----
+# ---- use by a user
 
 
 def expect(what, good, *more):
@@ -386,7 +388,7 @@ for option, said in (("5", "no axis 5"), ("z.0", "'z'"), ("time", "time")):
     done = rmlc("import", "layer.onnx", "--stream", option)
     expect(f"--stream {option}", done.returncode == 1 and said in done.stderr, done.stderr)
 
-# Fitting y = 2 x + 1 from w = 0: what was imported is trained.
+# Fits y = 2 x + 1 from w = 0: an imported model is trained.
 (folder / "line.onnx").write_bytes(model([node("Mul", ["x", "w"], ["t"]), node("Add", ["t", "b"], ["y"])],
                                          [value("x", FLOAT, [])], [value("y", FLOAT, [])],
                                          [tensor(np.float32(0), "w"), tensor(np.float32(0), "b")]))
@@ -400,7 +402,7 @@ rows = "x,t\n" + "".join(f"{x},{2 * x + 1}\n" for x in np.tile([0.5, -1.0, 1.5, 
 done = rmlc("run", "fit.rml", text=rows)
 expect("training", done.returncode == 0 and float(done.stdout.split()[-1]) < 1e-6, done.stdout[-200:], done.stderr)
 
-# ---- and back ----
+# ---- export
 (folder / "net.rml").write_text("""node main(x: f32[2, 3], c: bool) -> (p: f32[2, 3], m: f32[2], n: i64)
   w = param([[0.5, -1.0, 2.0], [1.0, 0.0, -0.5], [0.25, 3.0, 1.0]]);
   h = tanh(matmul(x, w) + 0.5 * (zeros([2, 3]) fby h));
@@ -434,7 +436,7 @@ def table(text):
 same = done.returncode == 0 and np.allclose(table(done.stdout), table(wanted.stdout), rtol=1e-5, atol=1e-6)
 expect("the export computes the same", same, done.stderr, done.stdout, wanted.stdout, wanted.stderr)
 
-# A node for each block, called as often as it is there; parameters are passed to it.
+# One node for all repetitions of a block, to which parameters are passed.
 for name in ("blocks", "blocks_told"):
     for options in ([], ["--trainable", "*"]):
         done = rmlc("import", f"cases/{name}/model.onnx", "-o", "blocks.rml", *options)
@@ -451,7 +453,7 @@ for options in ([], ["--trainable", "*"]):
     done = rmlc("import", "cases/blocks/model.onnx", "-o", odd, *options)
     expect("an odd name", done.returncode == 0 and rmlc("check", odd).returncode == 0, done.stderr)
 
-# Attributes that are left out have values of their own.
+# Omitted attributes have default values.
 (folder / "defaults.rml").write_text("""node main(x: f32[1, 2, 7, 6]) -> (y: f32[1, 2, 3, 3], z: f32[1, 2, 2, 3], w: f32[2], s: f32[2, 7, 6])
   y = max_pool(x, 2);
   z = average_pool(x, [3, 2]);
@@ -467,7 +469,7 @@ expect("defaults", len(texts[0]) > 500 and np.allclose(*[np.array([[float(x) for
                                                                    text.split("\n")[1:-1]]) for text in texts],
                                                        rtol=1e-4), *texts)
 
-# What was learned goes along.
+# Learned parameters are exported.
 (folder / "learn.rml").write_text("""import optim;
 node line(x: f32) -> (y: f32)
   y = param(normal([])) * x + param(0.0);
@@ -484,7 +486,8 @@ done = rmlc("run", "line2.onnx", text="x\n3\n")
 expect("learned parameters", done.returncode == 0 and abs(float(done.stdout.split()[1]) - 7) < 1e-3, done.stdout,
        done.stderr)
 
-# An import that was trained within another node is a model again, in one line. Its parameters begin alike.
+# An imported model that was trained within another node is exported again. Its parameters have
+# equal initial values.
 (folder / "start.rml").write_text("""node main(x: f32[2]) -> (y: f32)
   w = param([0.0, 0.0]);
   v = param([0.0, 0.0]);

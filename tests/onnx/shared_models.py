@@ -1,6 +1,6 @@
-"""ONNX's conformance suite and whole models, where they are: beside the repository, in ../shared, or
-in the folder that RML_SHARED names. Run by ctest: shared_models.py RMLC REPOSITORY. Says so, exit
-status 77, where they are not.
+"""ONNX's conformance suite and complete models, from ../shared or the folder that RML_SHARED
+names. Run by ctest: shared_models.py RMLC REPOSITORY. If they are missing, it says so and exits
+with status 77.
 """
 
 import os
@@ -32,7 +32,7 @@ done = subprocess.run([sys.executable, ROOT / "tests" / "onnx" / "conformance.py
                       capture_output=True, text=True)
 if done.returncode != 0:
     failures.append(done.stderr)
-# Eight steps each, state within the program.
+# Eight steps each, with the state inside the program.
 rmlc("test", models / "dtln_1", "--state", "input_3=tf_op_layer_stack_2")
 rmlc("test", models / "dtln_2", "--state", "input_5=tf_op_layer_stack_5")
 rmlc("test", models / "gtcrn_simple", *(a for n in ("conv_cache", "tra_cache", "inter_cache")
@@ -41,7 +41,7 @@ try:
     import onnxruntime
     library = next((pathlib.Path(onnxruntime.__file__).parent / "capi").glob("libonnxruntime.so*"))
     with tempfile.TemporaryDirectory() as place:
-        # A fixed input between others, numbered as in the model; a mask that nothing uses.
+        # A fixed input between others, numbered as in the model; a mask without a use.
         file = pathlib.Path(place) / "fixed.onnx"
         file.write_bytes(model([node("Reshape", ["x", "to"], ["r"]), node("Dropout", ["r"], ["d", "mask"]),
                                 node("Add", ["d", "z"], ["y"])],

@@ -1,9 +1,10 @@
-"""Models made at random, and structural mutants of them: what case N is follows from N alone.
+"""Random models, and structural mutants of them. The number of a case determines it.
 
-A model is a tree of dictionaries until `written` makes bytes of it: graphs hold nodes, nodes hold graphs, functions
-hold nodes. Models are right, a few nodes large, and made of what holds structure: If, Loop, Scan, calls of the model's
-own functions. A mutant has one to three changes of structure: nodes, edges, graphs, functions are doubled, taken out,
-renamed, exchanged, put where they are not meant to be.
+A model is a tree of dictionaries until `written` encodes it: graphs contain nodes, nodes contain
+graphs, functions contain nodes. Models are valid, have a few nodes, and use everything with
+structure: If, Loop, Scan, calls of the model's own functions. A mutant has one to three
+structural changes: nodes, edges, graphs and functions are duplicated, removed, renamed,
+exchanged, or moved to wrong places.
 """
 
 import copy
@@ -22,7 +23,7 @@ def a_step(op, ins, outs, domain="", name="", **attrs):
 
 
 class Maker:
-    """Makes a right model. Values are f32[2, 3] but for conditions and numbers of rounds."""
+    """Makes a valid model. Values are f32[2, 3], except conditions and numbers of rounds."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -62,7 +63,7 @@ class Maker:
         return {"name": "g", "nodes": nodes, "inputs": list(inputs), "outputs": outputs, "inits": []}
 
     def nodes(self, values, conditions, depth, of_model=True):
-        """Appends what the nodes make to `values`."""
+        """Appends the outputs of the nodes to `values`."""
         made = []
         for _ in range(self.rng.randrange(2, 7)):
             made += self.step(values, conditions, depth, of_model)
@@ -114,7 +115,7 @@ class Maker:
                 a_step("Scan", [begin, self.rng.choice(values)], [self.fresh(), out], body=body, num_scan_inputs=1)]
 
 
-# ---- writing ----
+# ---- writing
 def written_attribute(name, a):
     if isinstance(a, dict):
         return attribute(name, as_graph(written_graph(a)))
@@ -146,7 +147,7 @@ def written(m):
     return made
 
 
-# ---- changing ----
+# ---- changing
 def graphs_of(nodes):
     for n in nodes:
         for a in n["attrs"].values():
@@ -156,7 +157,8 @@ def graphs_of(nodes):
 
 
 class Changer:
-    """One to three changes of a model: most models with more are refused for the first."""
+    """Makes one to three changes of a model; with more, most models are refused because of the
+    first."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -266,7 +268,7 @@ class Changer:
         elif kind == 2:
             f["name"] = self.rng.choice([other["name"], "Relu", "If", "", "f9"])
         elif kind == 3:
-            # Each calls one behind it in the file as well: functions of themselves.
+            # Each function also calls the next one in the file, so functions may call themselves.
             f["outs"] = [f"again{len(f['nodes'])}"]
             f["nodes"].append(a_step(other["name"], ["a", "p"], list(f["outs"]), "f", slope=0.5))
         elif kind == 4:
@@ -314,7 +316,7 @@ class Changer:
             np.zeros(0, "i8"), np.array([5]), np.array([2, 3]), np.array([[9]], "i4"), np.array([True])])
 
     def growth(self):
-        """A function that is called again and again, graphs within graphs, long lists."""
+        """Functions that call functions repeatedly, graphs within graphs, long lists."""
         kind, times = self.rng.randrange(4), self.rng.choice([2, 3, 10, 40])
         functions, g = self.model["functions"], self.rng.choice(self.graphs())
         if kind == 0 and functions:

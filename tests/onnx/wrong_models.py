@@ -1,6 +1,7 @@
-"""Models that are wrong are refused: one line for each fault, exit status 1, and nothing is written.
+"""Wrong models must be refused: one line for each error, exit status 1, and no file is written.
 
-Run by ctest: wrong_models.py RMLC. Each case is a model and what must be said of it.
+Run by ctest: wrong_models.py RMLC. Each case is a model with the texts that the messages must
+contain.
 """
 
 import os
@@ -47,7 +48,7 @@ def one(n, inputs=(X,), outputs=(Y,), initializers=(), **options):
 
 RELU = node("Relu", ["x"], ["y"])
 
-# ---- the file ----
+# ---- the file
 refused("an empty file", b"")
 refused("zeros", bytes(1000))
 refused("text", b"this is no model\n" * 10)
@@ -55,7 +56,7 @@ refused("cut short", one(RELU)[:-7])
 refused("a length beyond the end", field(1, 8) + varint(7 << 3 | 2) + varint(1 << 40) + b"x")
 refused("no graph", field(1, 8) + field(8, field(2, 17)), "graph")
 
-# ---- operators and versions ----
+# ---- operators and versions
 refused("an unknown operator", one(node("Frobnicate", ["x"], ["y"], name="f1")), "Frobnicate", "f1")
 refused("two unknown operators at once", one([node("Foo", ["x"], ["t"]), node("Bar", ["t"], ["y"])]), "Foo", "Bar")
 refused("an unknown domain", one(node("Relu", ["x"], ["y"], domain="com.example")), "com.example")
@@ -64,7 +65,7 @@ refused("operator set 0", one(RELU, opset=0), "operator set")
 refused("no operator set", field(1, 8) + field(7, graph([RELU], [X], [Y])), "operator set")
 refused("an operator before its time", one(node("Einsum", ["x"], ["y"], equation="ij->ij"), opset=9), "Einsum", "12")
 
-# ---- names and order ----
+# ---- names and order
 refused("a circle", one([node("Add", ["x", "b"], ["a"]), node("Relu", ["a"], ["b"]), node("Relu", ["b"], ["y"])]),
         "'b'")
 refused("a value twice", one([RELU, node("Abs", ["x"], ["y"])]), "'y'")
@@ -75,7 +76,7 @@ refused("nothing of this name", one(node("Add", ["x", "nothing"], ["y"])), "'not
 refused("an output that nothing computes", one(node("Relu", ["x"], ["z"])), "'y'")
 refused("used before it is computed", one([node("Relu", ["t"], ["y"]), node("Abs", ["x"], ["t"])]), "'t'")
 
-# ---- types and shapes ----
+# ---- types and shapes
 refused("too few inputs", one(node("Add", ["x"], ["y"])), "Add")
 refused("too many inputs", one(node("Relu", ["x", "x"], ["y"])), "Relu")
 refused("too many outputs", one(node("Relu", ["x"], ["y", "z"])), "Relu")
@@ -100,7 +101,7 @@ refused("no shape", one(RELU, inputs=(value("x", FLOAT, None),)), "'x'")
 refused("a huge dimension", one(RELU, inputs=(value("x", FLOAT, [1 << 40, 1 << 40]),)), "too large")
 refused("a negative dimension", one(RELU, inputs=(value("x", FLOAT, [-3, 3]),)), "'x'")
 
-# ---- attributes ----
+# ---- attributes
 refused("an attribute of another type", one(node("Softmax", ["x"], ["y"], axis=1.5)), "'axis'")
 refused("an attribute of an unknown kind", one(node("Softmax", ["x"], ["y"]) + field(5, field(1, "axis") + field(20, 35))),
         "'axis'")
@@ -116,7 +117,7 @@ refused("an attribute twice", one(RELU[:-0 or None] + field(5, attribute("axis",
         "'axis'")
 
 
-# ---- tensors ----
+# ---- tensors
 def weight(message):
     return one(node("Add", ["x", "w"], ["y"]), initializers=(message,))
 
@@ -133,7 +134,7 @@ refused("nine axes", weight(b"".join(field(1, 1) for _ in range(9)) + field(2, F
                             field(9, bytes(4))), "'w'")
 
 
-# ---- tensors in files of their own ----
+# ---- tensors in other files
 def external(*entries):
     pairs = b"".join(field(13, field(1, k) + field(2, v)) for k, v in entries)
     return weight(field(1, 3) + field(2, FLOAT) + field(8, "w") + pairs + field(14, 1))
@@ -166,7 +167,7 @@ refused("an offset that is no number", external(("location", "w.bin"), ("offset"
 refused("a length that does not fit", external(("location", "w.bin"), ("length", "8")), "'w'", before=beside)
 refused("a folder", external(("location", ".")), "'w'", before=beside)
 
-# ---- what is imported goes over nothing that is read ----
+# ---- the import does not overwrite its inputs
 with tempfile.TemporaryDirectory() as place:
     own = pathlib.Path(place)
     (own / "m.onnx").write_bytes(external(("location", "m.safetensors")))
@@ -177,7 +178,7 @@ with tempfile.TemporaryDirectory() as place:
     done = rmlc(own, "import", "m.onnx", "-o", "n.rml")
     if done.returncode != 0 or not (own / "n.rml").exists():
         failures.append(f"beside the model's own tensors: status {done.returncode}\n{done.stderr}")
-    # The source and its weights are both written or none is.
+    # The source and its weights are both written, or neither is.
     wide = [node("MatMul", ["x", "w"], ["y"])], [X], [value("y", FLOAT, [2, 500])], [tensor(np.ones((3, 500), "f4"), "w")]
     (own / "m.onnx").write_bytes(model(*wide))
     for folder, source in (("f.rml", "f.rml"), ("g.safetensors", "g.rml")):
@@ -197,7 +198,7 @@ with tempfile.TemporaryDirectory() as place:
     if sorted(p.name for p in own.iterdir()) != before:
         failures.append("weights that do not fit: something was written")
 
-# ---- graphs within graphs, functions ----
+# ---- graphs within graphs, functions
 BRANCH = graph([node("Relu", ["x"], ["t"])], [], [value("t", FLOAT, [2, 3])])
 SHORT = graph([node("Identity", ["none"], ["t"])], [], [value("t", FLOAT, [2, 3])])
 CONDITION = tensor(np.array(True), "c")
@@ -228,7 +229,7 @@ for k in range(40):
                           node(f"two{k - 1}" if k else "two", ["t"], ["b"], domain="f")]))
 refused("functions that double 40 times", one(node("two39", ["x"], ["y"], domain="f"), functions=bomb, domains=("f",)))
 
-# ---- options ----
+# ---- options
 FREE = one(RELU, inputs=(value("x", FLOAT, ["n", 3]),), outputs=(value("y", FLOAT, ["n", 3]),))
 refused("no extent", FREE, "--dim", arguments=("--dim", "n=many"), code="E0902")
 refused("no equals sign", FREE, "--dim", arguments=("--dim", "n"), code="E0902")
@@ -241,7 +242,7 @@ refused("a state of another shape",
         one([RELU, node("ReduceSum", ["x"], ["s"])], outputs=(Y, value("s", FLOAT, [1, 1]))), "state x=s",
         arguments=("--state", "x=s"))
 
-# ---- files of test sets ----
+# ---- files of test sets
 NUMBERS = tensor(np.ones(3, "f4"))
 for name, data, said in (("a sequence", field(1, "x") + field(2, 1) + field(3, NUMBERS) + field(3, NUMBERS), "holds a sequence"),
                          ("a sequence without a name", field(2, 1) + field(3, NUMBERS), "holds a sequence"),

@@ -1,7 +1,7 @@
 """Convolutions and pooling for make_expected.py, by the formulas of their definitions.
 
-Operands are padded with zeros (or with nothing, for maxima) in full and every window is sliced
-out of them; adjoints come from the matrix of the linear map they belong to.
+Operands are padded completely with zeros (or with nothing, for maxima), and every window is a
+slice of them. Adjoints are computed from the matrix of the linear map.
 """
 import itertools
 import math
@@ -28,7 +28,8 @@ def per_axis(value, axes, otherwise):
 
 
 class Windows:
-    """Begin and end padding, strides and dilations of each axis, and how many windows there are."""
+    """Padding at the begin and end of each axis, strides, dilations, and the numbers of
+    windows."""
 
     def __init__(self, extents, sizes, strides=None, padding=None, dilations=None, same=0, ceil_mode=0, pools=False):
         axes = len(extents)
@@ -58,7 +59,7 @@ class Windows:
         return itertools.product(*map(range, self.counts))
 
     def taps(self, place):
-        """Positions of a window's taps, row-major; None where they are padding."""
+        """Positions of a window's elements, row-major; None for padding."""
         for tap in itertools.product(*map(range, self.sizes)):
             at = tuple(o * s - b + k * d for o, s, b, k, d in zip(place, self.strides, self.begin, tap, self.dilations))
             yield tap, at if all(0 <= i < n for i, n in zip(at, self.extents)) else None
@@ -80,7 +81,7 @@ def conv(x, w, groups=1, **a):
 
 
 def adjoint(forward, shape, dtype, g):
-    """The transpose of a linear map, from its matrix, applied to g."""
+    """Applies the transpose of a linear map, from its matrix, to g."""
     n = int(np.prod(shape))
     wide = np.float64 if np.dtype(dtype).kind == "f" else dtype
     result = np.zeros(n, wide)
@@ -146,7 +147,7 @@ def transposed(case):
 
 
 def each_channel(x, windows, f):
-    """f(the values of a window, their positions among all elements of x) for every window."""
+    """Calls f(values of a window, their positions among all elements of x) for every window."""
     result = []
     positions = np.arange(x.size).reshape(x.shape)
     for n, c in itertools.product(range(x.shape[0]), range(x.shape[1])):

@@ -1,6 +1,7 @@
 """Cases for make_expected.py: functions, bits, bounds, the softmax family, further reductions.
 
-NumPy and SciPy decide values. Its own generator of numbers: other families' cases do not depend on it.
+The values are those of NumPy and SciPy. The script has its own generator of random numbers, so
+cases of other families do not depend on it.
 """
 import math
 import pathlib
@@ -43,7 +44,8 @@ def functions(case):
         operands = [draw(dtype, shape) for shape in SHAPES] + [edges]
         for op, f in FUNCTIONS.items():
             for x in operands:
-                # In f64, rounded once: the C library's own f32 functions are within a unit of that.
+                # Computed in f64 and rounded once; the C library's own f32 functions are within
+                # one unit of that.
                 case(op, [x], np.asarray(f(x.astype(np.float64))).astype(dtype), close)
         for op, f in {**EXACT, **TESTS}.items():
             for x in operands:
@@ -215,7 +217,7 @@ def softmaxes(case):
 
 
 def trees(case):
-    """To the bit; of numbers of its own, so that other families' stay."""
+    """Equal to the bit. Uses its own random numbers, so that other families do not change."""
     drawn = np.random.default_rng(43)
     for dtype in (np.int32, np.float32, np.float64):
         for shape in ((1,), (2,), (3,), (4,), (5, 2), (7,), (8, 3), (13, 2, 2), (16,), (3, 0)):

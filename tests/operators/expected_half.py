@@ -1,7 +1,8 @@
-"""f16 and bf16: conversions rounded once, to nearest even, from the definition; comparisons; moves.
+"""f16 and bf16: conversions rounded once, to nearest even, from the definition; comparisons;
+moves.
 
-A 16-bit float stands here as the exact f64 it is; bf16 is NumPy's of no name, so both are rounded
-by hand in exact rational arithmetic.
+A 16-bit float is represented by the equal f64. NumPy has no bf16, so both formats are rounded
+here in exact rational arithmetic.
 """
 from fractions import Fraction
 import math
@@ -14,7 +15,8 @@ PLAIN = {"bool": np.bool_, "i8": np.int8, "u8": np.uint8, "i16": np.int16, "i32"
 
 
 def rounded(value, kind):
-    """The nearest number of the format; of two as near the one with an even last digit."""
+    """The nearest number of the format; of two equally near ones, the one with an even last
+    digit."""
     digits, bias = FORMATS[kind]
     if isinstance(value, float) and (math.isnan(value) or math.isinf(value) or value == 0):
         return value

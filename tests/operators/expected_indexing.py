@@ -1,7 +1,8 @@
 """Cases of the operators that move, find, order and contract elements, for make_expected.py.
 
-NumPy decides; what it lacks (ONNX's gathers and scatters, adjoints) is written out element by
-element. Draws are from a generator of this file's own, so that its cases do not change others'.
+The values are those of NumPy. Functions that it lacks (ONNX's gathers and scatters, adjoints) are
+written out element by element. The script has its own generator of random numbers, so that its
+cases do not change others.
 """
 import itertools
 
@@ -13,7 +14,8 @@ MODES = ["constant", "edge", "reflect", "symmetric", "wrap"]
 
 
 def padded(x, before, after, mode, value=0):
-    """np.pad on what negative widths leave; widths beyond the extent continue the pattern."""
+    """np.pad after negative widths have cropped; widths beyond the extent continue the
+    pattern."""
     def position(s, n):
         if 0 <= s < n:
             return s
@@ -39,7 +41,8 @@ def padded(x, before, after, mode, value=0):
 
 
 def adjoint(f, shape, dy):
-    """The sum of dy over all elements that f copies from one place; f acts on integers."""
+    """For each element, the sum of dy over all places to which f copies it; f acts on
+    integers."""
     ids = np.arange(1, int(np.prod(shape)) + 1).reshape(shape)
     moved = f(ids)
     flat = np.zeros(ids.size + 1, dy.dtype)
@@ -113,7 +116,7 @@ def indices(shape, bound, dtype=np.int32):
 
 
 def elements_places(x, i, axis):
-    """For each index of i the place it names, in row-major order of i."""
+    """For each index of i, the place that it refers to, in row-major order of i."""
     for at in np.ndindex(*i.shape):
         place = list(at)
         place[axis] = int(i[at])
@@ -191,7 +194,7 @@ def scatters(case, draw):
                 i = np.stack([indices(shape[:-1], b) for b in bounds], -1)
                 u = draw(dtype, shape[:-1] + x.shape[batch + shape[-1]:])
                 case("scatter_nd", [x, i, u], scattered(x, u, tuple_places(x, i, batch), reduction), batch_dims=batch, **at)
-        # The gradient: what each of the values that met at a place did to the result.
+        # The gradient: the effect on the result of each value that was written to a place.
         x, u = draw("f64", (3, 4)), draw("f64", (5, 4))
         x[1, 1] = u[2, 2] = 0
         i = indices((5, 4), 3)
@@ -266,7 +269,7 @@ def slices(case, fault, draw):
 
 
 def order(x, axis, descending):
-    """Stable in both directions, NaN the largest."""
+    """Stable in both directions, with NaN as the largest."""
     if not descending:
         return np.argsort(x, axis=axis, kind="stable").astype(np.int32)
     return np.flip(x.shape[axis] - 1 - np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis).astype(np.int32)
@@ -307,7 +310,7 @@ def accumulated(x, axis, exclusive, reverse, f, start):
 
 
 def weighted_sums(x, w, reverse):
-    """By the definition: of every element before, times the weights between."""
+    """By the definition: the sum of all earlier elements, each times the weights in between."""
     if reverse:
         return weighted_sums(x[:, ::-1], w[:, ::-1], False)[:, ::-1]
     return np.array([[sum(a[j] * np.prod(b[j + 1:k]) for j in range(k)) for k in range(len(a))] for a, b in zip(x, w)])
@@ -329,7 +332,7 @@ def running(case, draw):
     for exclusive, reverse in itertools.product((0, 1), (0, 1)):
         w, x = draw("f64", (2, 5)), draw("f64", (2, 5))
         w[0, 1] = w[1, 2] = w[1, 3] = 0
-        flat = exclusive == 1  # once along rows, once of all elements
+        flat = exclusive == 1  # once along rows, once over all elements
         case("weighted_cumsum", [x, w], weighted_sums(x.reshape(1, -1), w.reshape(1, -1), reverse)[0] if flat else
              weighted_sums(x, w, reverse), 1e-12, reverse=reverse, **({} if flat else {"axis": 1}))
 
@@ -359,7 +362,8 @@ def contractions(case, draw):
                 continue
             dy = draw(dtype, out.shape)
             for part in range(len(x)):
-                # Linear in each operand: the derivative by one element is the value at the unit tensor.
+                # The operation is linear in each operand, so the derivative by an element is the
+                # value at the unit tensor.
                 expected = np.zeros_like(x[part])
                 for at in np.ndindex(*x[part].shape):
                     unit = np.zeros_like(x[part])
@@ -382,7 +386,7 @@ def contractions(case, draw):
 
 
 def write(case, fault, draw_any):
-    """Adds the cases; the functions are make_expected.py's."""
+    """Adds the cases; the functions are those of make_expected.py."""
     def draw(dtype, shape):
         return np.asarray(draw_any(dtype, shape, rng))
     moves(case, draw)

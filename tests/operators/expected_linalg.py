@@ -1,7 +1,7 @@
-"""Linear algebra: what NumPy's functions of the same names yield, in f64 and rounded.
+"""Linear algebra: the results of NumPy's functions of the same names, in f64 and rounded.
 
-Signs of singular vectors and eigenvectors are the library's to choose, so of svd_parts and
-eigh_parts only what has no sign stands here; tests/stdlib has the rest.
+The library may choose the signs of singular vectors and eigenvectors. Therefore this script has
+only the parts of svd_parts and eigh_parts without a sign; tests/stdlib has the rest.
 """
 import numpy as np
 
@@ -47,7 +47,7 @@ def systems(case, fault, rng):
         fault("triangular_solve", [np.array([[1, 5], [7, 0]], dtype), np.ones(2, dtype)], 7)
         fault("inverse", [singular], 7)
         fault("matrix_power", [singular], 7, n=-2)
-        # A matrix with a NaN or an infinity, and only that one, has a result of NaN.
+        # Only a matrix that contains a NaN or an infinity has NaN as its result.
         broken = np.array([[[1, 0], [np.inf, 1]], [[2, 0], [0, 2]]], dtype)
         value = np.array([np.full((2, 2), np.nan), np.eye(2) / 2], dtype)
         case("solve", [broken, np.eye(2, dtype=dtype)], value)
@@ -74,7 +74,7 @@ def determinants(case, fault, rng):
         case("det", [low], dtype(0), tolerance)
         case("slogdet_parts", [low], np.array([0, -np.inf], dtype))
         case("det", [np.array([[1, np.nan], [0, 1]], dtype)], dtype(np.nan))
-        # Where the product of the pivots overflows and its logarithm does not.
+        # The product of the pivots overflows, and its logarithm does not.
         large = np.diag(np.full(4, np.finfo(dtype).max / 2)).astype(dtype)
         case("det", [large], dtype(np.inf))
         case("slogdet_parts", [large], np.array([1, 4 * np.log(np.finfo(dtype).max / 2)], dtype), tolerance)
@@ -88,7 +88,7 @@ def factors(case, fault, rng):
                 positive = np.matmul(a, np.swapaxes(a, -1, -2))
                 symmetric = (positive.astype(np.float64) + np.swapaxes(positive, -1, -2)) / 2
                 case("cholesky", [positive], np.linalg.cholesky(symmetric).astype(dtype), tolerance)
-                skew = a - np.swapaxes(a, -1, -2)  # is not seen
+                skew = a - np.swapaxes(a, -1, -2)  # the antisymmetric part is ignored
                 case("cholesky", [positive + skew], np.linalg.cholesky(symmetric).astype(dtype), tolerance * 4)
             for m, n in ((3, 3), (5, 2), (2, 5), (1, 1), (4, 1), (1, 4), (0, 3), (3, 0)):
                 a = rng.uniform(-1, 1, batch + (m, n)).astype(dtype)

@@ -1,6 +1,7 @@
-"""What ONNX defines, for make_expected.py: computed by the reference evaluator of the `onnx` package.
+"""Operators that ONNX defines, for make_expected.py, computed by the reference evaluator of the
+`onnx` package.
 
-Models of one node are made here, with operands of ours; nothing is read from anywhere.
+Models of one node are made here with drawn operands; no file is read.
 """
 import itertools
 
@@ -16,7 +17,7 @@ TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float64): TensorPr
 
 
 def onnx(op, operands, opset=22, outputs=1, **attributes):
-    """The results of one node; an operand that is None is left out."""
+    """The results of one node; an operand that is None is omitted."""
     names = ["" if x is None else f"x{k}" for k, x in enumerate(operands)]
     results = [f"y{k}" for k in range(outputs)]
     node = helper.make_node(op, names, results, **attributes)
@@ -42,7 +43,8 @@ def keys(d, a=-0.75):
 
 def matrix_of(n, size, mode="linear", coordinates="half_pixel", scale=None, start=0.0, end=1.0, cubic=-0.75, antialias=0,
               exclude_outside=0, value=0.0):
-    """[size, n]: how each element is made, in double precision, which the evaluator of ONNX does not keep."""
+    """[size, n]: the weights of each element, in double precision, which ONNX's evaluator does
+    not use."""
     ratio = scale if scale else size / n
     length = ratio * n
     m = np.zeros((size, n))
@@ -111,7 +113,7 @@ def resizes():
 
 def resizing(case):
     for k, (n, attributes) in enumerate(resizes()):
-        if attributes.get("scale"):  # in single precision, as ONNX has it
+        if attributes.get("scale"):  # in single precision, as in ONNX
             attributes["scale"] = float(np.float32(attributes["scale"]))
         for name in ("start", "end"):
             if name in attributes:
@@ -141,7 +143,7 @@ def mirrored(x, low, high):
 
 
 def along(at, n, mode, padding, align):
-    """Elements, None for a zero, and their weights, along one axis."""
+    """Elements (None for a zero) and their weights along one axis."""
     x = (at + 1) / 2 * (n - 1) if align else ((at + 1) * n - 1) / 2
     low, high = (0, n - 1) if align else (-0.5, n - 0.5)
     x = np.rint(x) if mode == "nearest" else x
@@ -162,7 +164,7 @@ def along(at, n, mode, padding, align):
 
 
 def sample(x, grid, mode, padding, align_corners):
-    """In double precision, which the evaluator of ONNX does not keep."""
+    """In double precision, which ONNX's evaluator does not use."""
     axes = x.ndim - 2
     y = np.zeros((*x.shape[:2], *grid.shape[1:-1]))
     for at in np.ndindex(grid.shape[:-1]):
@@ -174,7 +176,7 @@ def sample(x, grid, mode, padding, align_corners):
 
 
 def sampling(case):
-    """Adjoints are taken from the matrix of the map from x, and from differences along the grid."""
+    """Adjoints come from the matrix of the map from x, and from differences along the grid."""
     shapes = [((1, 2, 3, 4), (1, 2, 3, 2)), ((2, 1, 3, 3), (2, 1, 4, 2)), ((1, 1, 3, 2, 3), (1, 2, 1, 2, 3))]
     kinds = itertools.product(["linear", "nearest", "cubic"], ["zeros", "border", "reflection"], [0, 1], shapes)
     for k, (mode, padding, align, (shape, places)) in enumerate(kinds):

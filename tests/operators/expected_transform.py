@@ -1,4 +1,5 @@
-"""Fourier transforms by NumPy, in f64; frames by its sliding windows; CTC by adding up every alignment."""
+"""Fourier transforms by NumPy, in f64; frames by its sliding windows; CTC by adding all
+alignments."""
 import itertools
 
 import numpy as np
@@ -23,7 +24,7 @@ def smooth(n, largest):
 
 
 def complex_plan(n):
-    """The roots, and for a large prime factor what Bluestein's method needs."""
+    """The roots of unity and, for a large prime factor, the sequences of Bluestein's method."""
     if smooth(n, 31):
         return roots(n)
     m = min(odd * 2**k for odd in (1, 3) for k in range(40) if odd * 2**k >= 2 * n - 1)
@@ -75,7 +76,8 @@ def frames(case, rng):
 
 
 def alignments(target, length, blank, classes):
-    """Every sequence of classes that is the target once repetitions, then blanks, are dropped."""
+    """Every sequence of classes that gives the target after repetitions, then blanks, are
+    removed."""
     for path in itertools.product(range(classes), repeat=length):
         kept = [c for k, c in enumerate(path) if (k == 0 or path[k - 1] != c) and c != blank]
         if kept == list(target):
@@ -90,9 +92,9 @@ def ctc(case, fault, rng):
             x = (x - np.log(np.exp(x).sum(-1, keepdims=True))).astype(dtype)
             labels = [c for c in range(classes) if c != blank]
             targets = rng.choice(labels, (batch, longest)).astype(kind)
-            targets[1] = labels[0]  # a repetition needs a blank between
+            targets[1] = labels[0]  # a repetition needs a blank in between
             frames, lengths = np.array([5, 5, 4, 3, 1, 0], kind), np.array([3, 3, 2, 0, 2, 0], kind)
-            targets[2, 2:] = 99  # not looked at
+            targets[2, 2:] = 99  # not read
             adjoint = rng.uniform(-1, 1, batch).astype(dtype)
             adjoint[0] = 0
             loss, gradient = np.zeros(batch), np.zeros((time, batch, classes))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes expected.json: what NumPy says the operators of the table compute.
+"""Writes expected.json: the results of NumPy for the operators of the table.
 
-One case per line: an operator, its operands, its attributes, the result, and a relative
-tolerance (0: equal to the bit). NumPy decides values; where the language differs from it on
-purpose (wrapping division, saturating casts, negative integer powers), the rule is written
-out here a second time, independently of the C++. Seeded: running it again writes the same
-file. The Philox section computes random draws with an implementation of its own.
+One case per line: an operator, its operands, its attributes, the result, and a relative tolerance
+(0: equal to the bit). The values are those of NumPy. Where the language differs on purpose
+(wrapping division, saturating casts, negative integer powers), the rule is implemented here
+again, independently of the C++. The random numbers are seeded, so every run writes the same file.
+The Philox section computes random draws with its own implementation.
 """
 import json
 import math
@@ -152,7 +152,7 @@ def elementwise():
         for op in ("add", "mul", "div", "mod", "minimum", "maximum"):
             a, b = np.broadcast_arrays(s[:, None], s[[0, 2, 3, 10, 12]])
             expected = FLOAT_BINARY[op](a, b)
-            if op in ("minimum", "maximum"):  # of equal operands the first
+            if op in ("minimum", "maximum"):  # of equal operands, the first
                 expected = np.where(a == b, a, expected)
             case(op, [s[:, None], s[[0, 2, 3, 10, 12]]], expected)
         for op, f in COMPARE.items():
@@ -236,7 +236,7 @@ def products():
         kind = object if dtype in INTEGERS else DTYPES[dtype]
         case("outer", [x, y], exact(np.multiply.outer(x.astype(kind), y.astype(kind))))
         case("dot", [x, z], exact((x.astype(kind) * z.astype(kind)).sum()))
-    # The order of summing: increasing k, from the first product.
+    # The order of summing: increasing k, beginning with the first product.
     x, y = rng.normal(size=9).astype(np.float32), rng.normal(size=(9, 2)).astype(np.float32)
     total = x[0] * y[0]
     for k in range(1, 9):
@@ -292,9 +292,9 @@ def structure():
             case("broadcast_to", [x], np.broadcast_to(x, target), shape=list(target))
             case("zeros_like", [x], np.zeros_like(x))
             case("param", [x], x)
-            if x.ndim == 0 and x.dtype in (np.float32, np.float64):  # of one parameter
+            if x.ndim == 0 and x.dtype in (np.float32, np.float64):  # one parameter
                 case("sum_over_parameters", [x], x)
-            case("sum_over_elements", [x], x)  # of one element
+            case("sum_over_elements", [x], x)  # one element
             case("sum_over_sharers", [x, np.float64(0.5)], x, maps=1)
             case("ones_like", [x], np.ones_like(x))
             case("shape", [x], np.array(shape, np.int32))
@@ -407,7 +407,7 @@ def normal(dtype, shape, mean, deviation):
 
 
 def truncated_normal(dtype, shape, mean, deviation):
-    """The first within 2 deviations of the normals in blocks i, i + 2^33, …"""
+    """The first normal within 2 deviations among those in blocks i, i + 2^33, …"""
     out = []
     for i in range(int(np.prod(shape))):
         for block in range(i, 1 << 63, 1 << 33):
@@ -420,7 +420,7 @@ def truncated_normal(dtype, shape, mean, deviation):
     return (mean + deviation * np.array(out)).astype(DTYPES[dtype]).reshape(shape)
 
 
-further = []  # cases that stand behind the others, whose order is kept
+further = []  # cases after the others, whose order is kept
 
 
 def random_draws():

@@ -1,4 +1,4 @@
-"""Writes what windows.rml is to give: lists that are moved."""
+"""Writes the expected rows of windows.rml, by moving windows over lists."""
 
 import pathlib
 

@@ -1,4 +1,5 @@
-"""Writes what start_on_late_clock.rml is given, and what it is to give: a step for each segment."""
+"""Writes the inputs and the expected rows of start_on_late_clock.rml: one step for each
+segment."""
 
 import pathlib
 import random

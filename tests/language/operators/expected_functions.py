@@ -1,4 +1,5 @@
-"""Chronograms of further_functions.rml, bits.rml and reductions.rml, by NumPy and SciPy."""
+"""Writes the chronograms of further_functions.rml, bits.rml and reductions.rml, by NumPy and
+SciPy."""
 import pathlib
 import sys
 
@@ -33,7 +34,7 @@ FUNCTIONS = {
 def functions():
     xs = [floats() for _ in range(CYCLES)]
     ys = [floats() for _ in range(CYCLES)]
-    # The language has no literal of what is not finite: 1 / 0 and 0 / 0 come in as such.
+    # The first inputs give 1 / 0 and 0 / 0, which are infinity and NaN.
     xs[0][0, 0], ys[0][0, :2] = 0.0, 0.0
     write("further_functions.in.chron", {"x": xs, "y": ys})
     rows = {name: [f(x) for x in xs] for name, f in FUNCTIONS.items()}

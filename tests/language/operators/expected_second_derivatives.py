@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes second_derivatives.rml, its rows and what is expected of them: Hessians times a vector, at zeros and ties too.
+"""Writes second_derivatives.rml, its inputs and its expected rows: products of Hessians with a
+vector, also at zeros and ties.
 
-Expected values are those of hyper-dual numbers, a + b e + c f + d e f with e e = f f = 0 (Fike and Alonso, 2011): of
-f(x + e i + f v) the last part is row i of the Hessian times v, exactly, whatever is 0.
+The expected values are computed by hyper-dual numbers, a + b e + c f + d e f with e e = f f = 0
+(Fike and Alonso, 2011). The last part of f(x + e i + f v) is row i of the Hessian times v,
+exactly, even where elements are 0.
 
     expected_second_derivatives.py
 """
@@ -73,10 +75,11 @@ def huber(x):
 
 
 def length(xs, p):
-    """0 with no derivatives of nothing but zeros."""
+    """The norm; it is 0 without derivatives if all elements are 0."""
     if all(x.parts[0] == 0 for x in xs):
         return Dual(0.0)
-    # Of an element that is 0, |x|^p and its first derivative are 0, and the second is 2 where p is.
+    # For an element that is 0, |x|^p and its first derivative are 0, and the second is 2 if p is
+    # 2.
     powers = [(x * x if p == 2 else Dual(0.0)) if x.parts[0] == 0 else abs(x).power(p) for x in xs]
     return total(powers).power(1.0 / p)
 
@@ -102,7 +105,7 @@ def pooled(xs, p):
 
 PLACES = [1, 2, 2, 0]
 POOL = "dot(reshape([2], spatial.lp_pool(%s, [2], reshape([1, 1, 4], %s))), [1.0, 2.0])"
-# name: the expression over x, and what it is.
+# name: the expression over x, and the function.
 FUNCTIONS = {
     "cubed": ("sum(abs(x) * x * x)", lambda x: total(abs(e) * e * e for e in x)),
     "mae": ("loss.mae(x * x, [4.5, -1.0, 2.0, 0.5])",

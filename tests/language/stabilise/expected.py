@@ -1,4 +1,5 @@
-"""Inputs and outputs of values.rml and gradients.rml: the exact functions, at places where the written ones fail."""
+"""Inputs and outputs of values.rml and gradients.rml: exact functions, at inputs where the
+written formulas lose digits."""
 import pathlib
 import sys
 
@@ -21,7 +22,8 @@ def sigmoid(x):
 
 
 def good(name, columns):
-    """Exact values come in beside x, and what comes out is whether each is met, to the last digits."""
+    """The exact values are inputs beside x; the outputs are true where the program agrees to
+    the last digits."""
     write(f"{name}.in.chron", columns)
     write(f"{name}.out.chron", {key.removeprefix("exact_"): [True] * len(xs) for key in columns if key != "x"})
 
@@ -43,7 +45,7 @@ good("softmax_values", {
     "exact_log_softmax": [special.log_softmax(x) for x in rows],
     "exact_scaled": [np.log(1e-3) + special.log_softmax(x) for x in rows],
 })
-# With respect to x, for an adjoint of 1.
+# Gradients by x, for an adjoint of 1.
 good("gradients", {
     "x": xs,
     "exact_log_sigmoid": [sigmoid(-x) for x in xs],

@@ -1,4 +1,4 @@
-"""Chronograms of steps.rml, by NumPy, which takes the same lines."""
+"""Writes the chronograms of steps.rml, by NumPy with the same slices."""
 import pathlib
 import re
 import sys

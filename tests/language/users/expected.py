@@ -1,4 +1,5 @@
-"""Writes inputs and what the programs beside it are to give: each computed once more, step by step."""
+"""Writes inputs and expected rows of the programs beside this file, each computed again step
+by step."""
 
 import math
 import pathlib
@@ -84,7 +85,7 @@ def moving_median():
 
 
 def traffic_light():
-    """A machine that is in a state for some cycles, then in the next."""
+    """A machine that stays in a state for some cycles and then moves to the next."""
     draw = random.Random(3)
     button = [draw.random() < 0.08 for _ in range(60)]
     states, state, stayed, asked = [], 0, 0, False
@@ -102,7 +103,7 @@ def traffic_light():
 
 
 def upsampler():
-    """Between two samples; what lies behind the last one is never determined."""
+    """Interpolates between two samples; values after the last sample are never determined."""
     x = read("upsampler.in.chron")["x"]
     known = [t for t, v in enumerate(x) if v is not None]
     y = []
@@ -158,7 +159,7 @@ def attitude():
     run, broken, pitch = [0, 0, 0], [False] * 3, None
     for t in range(24):
         gyros = [round(math.sin(0.3 * t) + draw.gauss(0, 0.05), 3) for _ in range(3)]
-        if 6 <= t < 8 or t >= 11:  # A glitch, then a failure.
+        if 6 <= t < 8 or t >= 11:  # a glitch, then a failure
             gyros[1] = 5.0
         if t >= 19:
             gyros[2] = -4.0
@@ -178,7 +179,7 @@ def attitude():
 
 
 def crc():
-    """The checksum as the remainder of a long division, the register as a list of bits."""
+    """The checksum as the remainder of a long division, with the register as a list of bits."""
     data = b"123456789\x00\xff"
     sums = []
     for n in range(1, len(data) + 1):
@@ -188,7 +189,7 @@ def crc():
             if message >> bit & 1:
                 message ^= 0x11021 << bit - 16
         sums.append(message)
-    assert sums[8] == 0x29B1  # The check value of the catalogues.
+    assert sums[8] == 0x29B1  # the check value of the catalogues
     bits, register = [int(c) for c in f"{44257:016b}"], []
     for _ in data:
         register.append(int("".join(map(str, bits)), 2))

@@ -1,6 +1,8 @@
-"""Programs of users that learn, over their whole way: learners_test.py RMLC FOLDER, run by ctest.
+"""Programs of users that learn, from beginning to end: learners_test.py RMLC FOLDER, run by
+ctest.
 
-That they have learned is measured on what they did not see, or computed here from what they saved."""
+Their success is measured on data that they did not see, or computed here from their saved
+parameters."""
 
 import json
 import math
@@ -49,7 +51,7 @@ def parameters(path):
 
 def bandit():
     average = column(rmlc("run", "bandit.rml", "--node", "play", "--cycles", 600), "average")
-    # The best arm pays four times out of five; one try in ten is any arm.
+    # The best arm pays four times out of five; one try in ten is a random arm.
     expect("the bandit's mean reward", average[-1] > 0.65, average[-1])
 
 
@@ -68,7 +70,7 @@ def reverse():
 def series():
     errors = column(rmlc("run", "series.rml", "--node", "learn_series", "--cycles", 10000), "error")
     late = sum(errors[-250:]) / 250
-    # Of a sine of amplitude 1 the mean square is 1/2.
+    # The mean square of a sine of amplitude 1 is 1/2.
     expect("the mean squared error of four series", late < 0.01, late)
     right = column(rmlc("run", "series.rml", "--node", "learn_signs", "--cycles", 4000), "right")
     late = sum(right[-50:]) / 50
@@ -76,7 +78,7 @@ def series():
 
 
 def encoder():
-    """The learner's codes are those of the encoder's file, which it leaves as they are."""
+    """The learner's codes must be those of the encoder's file, which it must not change."""
     rmlc("run", "encoder.rml", "--cycles", 4000, "--save", "encoder.state", "--output", "o.csv")
     draw = random.Random(2)
     rows = []
@@ -100,7 +102,7 @@ def encoder():
 
 
 def there_and_back():
-    """A model is imported, trained, and exported with what it has learned."""
+    """A model is imported, trained, and exported with its learned parameters."""
     rmlc("export", "line.rml", "-o", "line.onnx")
     rmlc("import", "line.onnx", "-o", "model.rml", "--trainable", "*")
     rmlc("run", "fit.rml", "--cycles", 1000, "--save", "trained.state", "--output", "o.csv")
