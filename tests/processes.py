@@ -1,18 +1,20 @@
-"""What the system tells of processes: tests that signal a program look for the moment at which that means something."""
+"""Observes processes through /proc, for tests that must send a signal at a certain moment."""
 
 import pathlib
 import time
 
 
 def catches(pid, number):
-    """Whether the process looks for the signal; one that comes before ends it, as it ends any program."""
+    """True if the process handles the signal; an earlier signal would end it, as it ends any
+    program."""
     told = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
     mask = next((line.split()[1] for line in told.splitlines() if line.startswith("SigCgt:")), "0")
     return int(mask, 16) >> (number - 1) & 1
 
 
 def waits(pid):
-    """Whether its threads sleep whenever they are looked at, and compute next to nothing meanwhile."""
+    """True if all threads sleep at each of several observations, and use almost no processor
+    time in between."""
     states, ticks = set(), []
     for look in range(10):
         time.sleep(0.02 * (look > 0))
@@ -20,6 +22,6 @@ def waits(pid):
         for thread in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
             fields = thread.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             states.add(fields[0])
-            used += int(fields[11]) + int(fields[12])  # for itself, and in the system
+            used += int(fields[11]) + int(fields[12])  # in user mode and in the kernel
         ticks.append(used)
     return states == {"S"} and ticks[-1] <= ticks[0] + 1

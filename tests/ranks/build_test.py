@@ -1,6 +1,7 @@
-"""`rmlc build --mpi` makes programs for the mpirun of the MPI that is there, or says what to install.
+"""`rmlc build --mpi` makes programs for the mpirun of the installed MPI, or says which package to
+install.
 
-build_test.py RMLC [openmpi] [mpich]: those that rmlc was built with.
+build_test.py RMLC [openmpi] [mpich]: the MPIs with which rmlc was built.
 """
 
 import os
@@ -56,7 +57,8 @@ class Build(unittest.TestCase):
                 self.assertEqual((self.folder / "rows.csv").read_text(), self.rows)
 
     def test_dealt_rows(self):
-        """Threads of a program that was built for them, and of rmlc run; a program without sums says how many are a step."""
+        """A program built for threads, and `rmlc run`. A program without sums needs the number
+        of micro-batches in a step."""
         (self.folder / "dealt.rml").write_text("const n = 2;\n"
                                                "node main(end: bool, x: f64 dealt end by n) -> (y: f64)\n  y = x;\n")
         (self.folder / "in.csv").write_text("end,x\nT,1\nT,2\nF,3\nT,4\nT,5\nT,6\n")
@@ -75,7 +77,7 @@ class Build(unittest.TestCase):
         self.assertFalse((self.folder / "other").exists())
 
     def test_show(self):
-        """Of ranks; nothing of a program that deals nothing out."""
+        """`show ranks` of such a program; it is empty if no rows are dealt."""
         self.refused(1, "'main' has no dealt inputs", RMLC, "show", "ranks", "noise.rml")
         self.refused(2, "--ranks is of show ranks", RMLC, "show", "core", "noise.rml", "--ranks", "2")
         self.refused(2, "--ranks", RMLC, "show", "ranks", "noise.rml", "--ranks", "0")
@@ -86,7 +88,7 @@ class Build(unittest.TestCase):
             self.assertEqual(self.run_it("./noise", "--cycles", "5"), self.rows)
 
     def test_no_mpi(self):
-        """The compiler finds none of them."""
+        """The compiler finds no MPI."""
         compiler = self.folder / "bin/cc"
         compiler.parent.mkdir()
         compiler.write_text(FAKE_COMPILER, encoding="ascii")

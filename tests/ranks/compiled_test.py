@@ -1,6 +1,8 @@
-"""Compiled programs learn the same on any number of ranks, to the bit, and rank 0 writes the rows that one process has.
+"""Compiled programs must learn the same on any number of ranks, to the bit, and rank 0 must write
+the rows of one process.
 
-compiled_test.py RMLC threads|openmpi|mpich. What is learned is judged by NumPy, as for one process (tests/steps).
+compiled_test.py RMLC threads|openmpi|mpich. As for one process (tests/steps), NumPy computes the
+learned values.
 """
 
 import json
@@ -55,7 +57,7 @@ class Compiled(unittest.TestCase):
         return done
 
     def program(self, file, *options):
-        """What runs FILE on so many ranks."""
+        """The command that runs FILE on a number of ranks."""
         if TRANSPORT == "threads":
             return lambda ranks: [RMLC, "run", file, *options, "--ranks", str(ranks)]
         self.run_it(RMLC, "build", file, *options, f"--mpi={TRANSPORT}", "-o", "program")
@@ -87,11 +89,11 @@ class Compiled(unittest.TestCase):
         self.check_net("mlp", 4)
 
     def test_one_micro_batch(self):
-        """Of a step: rank 0 has them all."""
+        """One micro-batch per step: rank 0 has them all."""
         self.check_net("mlp", 1)
 
     def test_lstm(self):
-        self.check_net("lstm", 5)  # the last step is cut off
+        self.check_net("lstm", 5)  # the last step is incomplete
 
     def test_moments_of_batches(self):
         self.check_net("norm", 4)
@@ -100,7 +102,7 @@ class Compiled(unittest.TestCase):
         self.check_net("line", 5)
 
     def test_snapshots(self):
-        """Saved behind a step by some ranks, gone on with by others."""
+        """Saved after a step by some ranks, and resumed by others."""
         net, program, expected = self.check_net("mlp", 4)
         for first, then in ((3, 2), (1, 4), (8, 1)):
             net.learned(program(first), slice(0, int(ENDS[7])), net.w, "--save-every", "5")
@@ -110,7 +112,7 @@ class Compiled(unittest.TestCase):
             (self.folder / "state").rename(self.folder / "first")
             found = net.learned(program(then), slice(int(ENDS[3]), None), net.w, "--load", self.folder / "first")
             self.assertEqual(found.tobytes(), expected.tobytes())
-        # Rows behind the last end are in the memories of one rank.
+        # Rows after the last end are in the memories of one rank.
         net.learned(program(2), slice(0, int(ENDS[3]) + 1), net.w)
         (self.folder / "state").rename(self.folder / "first")
         with self.assertRaisesRegex(SystemExit, "the input ended in the middle of a micro-batch"):
@@ -118,7 +120,7 @@ class Compiled(unittest.TestCase):
 
     @unittest.skipIf(TRANSPORT != "threads", "ranks of mpirun also say other things")
     def test_what_is_sent(self):
-        """What `show ranks` tells before is what is measured."""
+        """The numbers that `show ranks` predicts must be measured."""
         net = Net("mlp", NETS["mlp"], self.folder)
         file = steps_test.HERE / "nets.rml"
         for name, per_step, ranks, meetings in (("mlp", 4, 2, 1), ("mlp", 4, 3, 1), ("mlp", 5, 4, 1), ("line", 4, 9, 1),
@@ -142,13 +144,14 @@ class Compiled(unittest.TestCase):
                 sent = re.findall(r"rank \d of \d has sent (\d+) messages, (\d+) bytes", done.stderr)
                 self.assertEqual(len(sent), ranks)
                 measured = [sum(int(line[k]) for line in sent) for k in (0, 1)]
-                agreed = 2 * (ranks - 1)  # messages without a byte, before the first row
+                agreed = 2 * (ranks - 1)  # messages without content, before the first row
                 self.assertEqual(measured, [len(SIZES) // per_step * of_step[0] + agreed,
                                             len(SIZES) // per_step * of_step[1]], shown)
 
     @unittest.skipIf(TRANSPORT != "threads", "the same of all transports")
     def test_sums_overlap(self):
-        """The trace shows rank 0 computing a sequence while sums of the one before are under way."""
+        """The trace shows that rank 0 computes a sequence while sums of the sequence before
+        are being exchanged."""
         program = steps_test.HERE.parents[1] / "examples/ranks/recall.rml"
         self.run_it(RMLC, "run", program, "--node", "sequences", "--cycles", 8000, "--output", "bits.csv")
         self.run_it(RMLC, "run", program, "--node", "learn", "--input", "bits.csv", "--output", "out.csv", "--ranks", 2, "--profile",
@@ -156,11 +159,12 @@ class Compiled(unittest.TestCase):
         events = json.loads((self.folder / "trace.json").read_text())["traceEvents"]
         sums, computed = ([(e["ts"], e["ts"] + e["dur"]) for e in events if e.get("cat") == cat and e["ph"] == "X"]
                           for cat in ("sum", "compute"))
-        self.assertEqual(len(sums), 7 * (8000 // 10 // 8))  # five parameters, what moves them, the outputs
+        self.assertEqual(len(sums), 7 * (8000 // 10 // 8))  # five parameters, their updates, the outputs
         self.assertTrue(any(a < c and d < b for a, b in sums for c, d in computed))
 
     def test_draws(self):
-        """Values depend on the number of the row, on whichever rank it is; a parameter begins alike on all ranks; `bp` of any rank moves all."""
+        """Random values depend on the number of the row, on every rank. A parameter has the
+        same initial value on all ranks. `bp` on any rank updates all."""
         (self.folder / "drawn.rml").write_text(DRAWN, encoding="ascii")
         rng = np.random.default_rng(5)
         rows = ALL.stop

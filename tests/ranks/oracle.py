@@ -1,7 +1,9 @@
-"""Sums over ranks have the bits of the tree that runtime/ranks/tree.h describes, evaluated here by NumPy.
+"""Sums over ranks must have the bits of the tree that runtime/ranks/tree.h describes, evaluated
+here by NumPy.
 
-oracle.py FROM COUNT RANKS COMMAND…: COMMAND prints the totals of cases FROM to FROM + COUNT - 1 (tests/ranks/sums.cc);
-`{ranks}` in it is replaced by each of the numbers RANKS, such as 1-9 or 1,2,4.
+oracle.py FROM COUNT RANKS COMMAND…: COMMAND prints the totals of cases FROM to FROM + COUNT - 1
+(tests/ranks/sums.cc). `{ranks}` in it is replaced by each of the numbers RANKS, such as 1-9 or
+1,2,4.
 """
 
 import pathlib
@@ -33,7 +35,7 @@ def from_bf16(bits):
 
 
 class Type:
-    """How values are made of 64 random bits, and how two are added."""
+    """Makes a value from 64 random bits, and adds two values."""
 
     def __init__(self, name):
         self.name = name

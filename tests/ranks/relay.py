@@ -1,8 +1,10 @@
-"""Two machines made of namespaces and a wire between them that delays and loses packets; mpirun over both.
+"""Simulates two machines by namespaces, with a wire between them that delays and loses packets,
+and runs mpirun over both.
 
-Each machine has a network with one TUN device, made here and moved into it; the process that holds the descriptor is the wire.
-mpirun is on the first. What it starts on the second has a name of the machine and numbers of processes of its own, too.
-All that runs on the machines ends with them, and nothing of them is left. This takes root, iproute2 and /dev/net/tun.
+Each machine has a network with one TUN device, which is made here and moved into it. The process
+that holds the descriptor is the wire. mpirun runs on the first machine. Processes on the second
+machine also have a host name and process numbers of their own. Everything that runs on the
+machines ends with them and leaves nothing behind. Needs root, iproute2 and /dev/net/tun.
 """
 import collections
 import fcntl
@@ -23,7 +25,8 @@ ADDRESSES = [str(NET[1]), str(NET[2])]
 DEVICE = "wire"
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 
-# mpirun openmpi|mpich RANKS COMMAND…, as beside this file, but from the first machine, with ranks on both in turns.
+# mpirun openmpi|mpich RANKS COMMAND…, like the script beside this file, but started on the first
+# machine, with ranks on both alternately.
 MPIRUN = """#!/bin/sh
 set -eu
 mpi=$1
@@ -45,7 +48,7 @@ case $mpi in
 esac
 """
 
-# agent ADDRESS COMMAND…, in the place of ssh: whatever the command leaves behind ends with it.
+# agent ADDRESS COMMAND…, in place of ssh. Processes that the command leaves behind end with it.
 AGENT = """#!/bin/sh
 if [ "$1" != {addresses[1]} ]; then echo "$1 is not the second machine" >&2; exit 1; fi
 shift
@@ -55,11 +58,12 @@ exec ip netns exec {machines[1]} unshare --uts --pid --fork --kill-child --mount
 
 
 class Unavailable(Exception):
-    """What this needs is not there."""
+    """A required program or right is missing."""
 
 
 class Wire(threading.Thread):
-    """Hands on what comes out of either end after `delay` seconds, but for one packet in each `of` of an end, drawn by `seed`."""
+    """Forwards packets from either end after `delay` seconds. Drops one packet in `of` from
+    each end, drawn by `seed`."""
 
     def __init__(self, ends, delay, of, seed):
         super().__init__(daemon=True)
@@ -72,7 +76,7 @@ class Wire(threading.Thread):
     def take(self, end):
         packet = os.read(self.ends[end], 65536)
         if packet[0] >> 4 != 4:
-            return  # of IPv6, by which the kernel looks for neighbours
+            return  # IPv6 packets, by which the kernel searches for neighbours
         number = self.taken[end] % self.of
         self.taken[end] += 1
         self.packets += 1
@@ -101,7 +105,8 @@ def _run(*words):
 
 
 class Machines:
-    """A context: `wire`, and `mpirun`, a program in `folder` that has the arguments of tests/ranks/mpirun."""
+    """A context with `wire`, and `mpirun`, a program in `folder` with the arguments of
+    tests/ranks/mpirun."""
 
     def __init__(self, folder, delay, of, seed):
         self.folder, self.how = pathlib.Path(folder), (delay, of, seed)
@@ -145,7 +150,7 @@ class Machines:
             _run("ip", "-n", name, "link", "set", device, "up")
 
     def processes(self):
-        """All that run on the machines."""
+        """All processes on the machines."""
         return [int(pid) for name in self.made for pid in _run("ip", "netns", "pids", name).split()]
 
     def __exit__(self, *_):

@@ -1,7 +1,9 @@
-"""A program whose rows are dealt out computes the same on any number of ranks, and ranks end together, naming the cause.
+"""A program with dealt rows must compute the same on any number of ranks, and ranks must end
+together and name the cause.
 
-run_test.py FOLDER [threads|openmpi|mpich] [--kills N]: FOLDER holds the programs trainer_threads, trainer_openmpi and
-trainer_mpich (tests/ranks/trainer.cc); NumPy judges what they learn.
+run_test.py FOLDER [threads|openmpi|mpich] [--kills N]: FOLDER contains the programs
+trainer_threads, trainer_openmpi and trainer_mpich (tests/ranks/trainer.cc). NumPy computes the
+learned values.
 """
 
 import json
@@ -31,7 +33,7 @@ KILLS = int(sys.argv[sys.argv.index("--kills") + 1]) if "--kills" in sys.argv el
 PROGRAM = FOLDER / f"trainer_{TRANSPORT}"
 MPIRUN = pathlib.Path(__file__).resolve().with_name("mpirun")
 PER_STEP = 8
-SLOW, SLOWER = {"TRAINER_DELAY": "3000"}, {"TRAINER_DELAY": "20000"}  # microseconds for a cycle
+SLOW, SLOWER = {"TRAINER_DELAY": "3000"}, {"TRAINER_DELAY": "20000"}  # microseconds per cycle
 PATIENCE = 60
 
 
@@ -42,7 +44,7 @@ def command(ranks, *arguments):
 
 
 def table(seed, micro_batches, tail=0):
-    """Rows of micro-batches of one to four rows, and some behind the last end."""
+    """Rows of micro-batches with one to four rows, and some rows after the last end."""
     draw = random.Random(seed)
     rows = []
     for size in [draw.randint(1, 4) for _ in range(micro_batches)] + [tail + 1]:
@@ -96,7 +98,8 @@ def state(path):
 
 
 def processes(watches=False):
-    """Of the program, in the order in which they were started; or those that watch them."""
+    """The processes of the program, in the order of their start; or the processes that watch
+    them."""
     found = subprocess.run(["pgrep", "-f", f"^{PROGRAM} "], capture_output=True, text=True, check=False).stdout
     return sorted(pid for pid in map(int, found.split()) if is_watch(pid) == watches)
 
@@ -132,7 +135,8 @@ class Ranks(unittest.TestCase):
         return processes()
 
     def watched(self, ranks):
-        """Waits until each rank is known to what watches it: of one that is killed before, no process can say which it was."""
+        """Waits until the watchers know each rank. A rank that is killed before could not be
+        named."""
         def known(rank):
             names = pathlib.Path("/proc/net/unix").read_text(encoding="ascii", errors="replace")
             return re.search(rf"@rml-rank-\d+-{rank}$", names, re.M)
@@ -154,7 +158,7 @@ class Ranks(unittest.TestCase):
         return output
 
     def rows_of_rank_0(self, ranks=None):
-        """Of the last run, or of one on so many ranks."""
+        """The rows of rank 0 in the last run, or in a run on a number of ranks."""
         if ranks:
             self.run_well(ranks)
         return (self.folder / "out.csv").read_text().splitlines()
@@ -162,7 +166,7 @@ class Ranks(unittest.TestCase):
     def check_state(self, rows=None):
         np.testing.assert_array_equal(state(self.folder / "state")[0], learnt(rows or self.rows))
 
-    # ---- the same bits ----
+    # ---- the same bits
 
     def test_any_number_of_ranks(self):
         for ranks in (1, 2, 3, 4, 8, 9):
@@ -198,7 +202,7 @@ class Ranks(unittest.TestCase):
         own = sum(1 for end in ends if end % PER_STEP % 2 == 0)
         self.assertEqual(len((self.folder / "out.csv").read_text().split()), own + 1)
 
-    # ---- snapshots ----
+    # ---- snapshots
 
     def test_resume_on_another_number(self):
         for first, second in ((1, 4), (4, 1), (3, 2), (2, 8)):
@@ -239,18 +243,19 @@ class Ranks(unittest.TestCase):
         ends = [k for k, row in enumerate(rows) if row[0]]
         return rows[:ends[count * PER_STEP - 1] + 1]
 
-    # ---- the end of a rank ----
+    # ---- the end of a rank
 
     def test_fault(self):
-        """All say what they know, though mpirun ends the others as soon as one of them has ended."""
+        """All ranks report the cause, although mpirun ends the others as soon as one has
+        ended."""
         ends = [k for k, row in enumerate(self.rows) if row[0]]
         undisturbed = self.rows_of_rank_0(3)
-        self.rows[ends[9]] = (True, self.rows[ends[9]][1], 2e9)  # micro-batch 1 of step 1: rank 1's
+        self.rows[ends[9]] = (True, self.rows[ends[9]][1], 2e9)  # micro-batch 1 of step 1, on rank 1
         write(self.folder / "in.csv", self.rows)
         for late in "0", "1":
             with self.subTest(late=late):
                 output = self.refused(3, environment={"TRAINER_LATE": late})
-                # Rank 0 has no row of the cycle in which it missed rank 1, nor of a later one.
+                # Rank 0 has no row of the cycle at which it missed rank 1, nor of a later one.
                 written = self.rows_of_rank_0()
                 self.assertEqual(written, undisturbed[:len(written)])
                 self.assertLess(len(written), len(undisturbed))
@@ -264,7 +269,8 @@ class Ranks(unittest.TestCase):
         self.assertIn(f"in.csv:{len(self.rows) + 2}:9", self.refused(3))
 
     def test_signal(self):
-        """All stop behind the same step; the run can be gone on with, on another number of ranks."""
+        """All ranks stop after the same step, and the run can be resumed on another number of
+        ranks."""
         for to_all in (True, False):
             with self.subTest(to_all=to_all):
                 (self.folder / "state").unlink(missing_ok=True)
@@ -283,7 +289,7 @@ class Ranks(unittest.TestCase):
                 self.run_well(2, "--resume", "state")
                 self.check_state()
 
-    # ---- mistakes ----
+    # ---- mistakes
 
     def test_what_one_rank_has(self):
         self.assertIn("standard input cannot be read by several ranks", self.refused(2, "--input", "t=-"))
@@ -300,9 +306,10 @@ class Ranks(unittest.TestCase):
 @unittest.skipIf(TRANSPORT == "threads", "threads cannot differ, nor be killed")
 class Processes(Ranks):
     def differing(self, second, *arguments, program=PROGRAM, first=()):
-        """Rank 0 as usual, rank 1 in the folder `second`, of another program or with other arguments."""
+        """Rank 0 as usual, and rank 1 in the folder `second`, with another program or other
+        arguments."""
         common = ["--input", "in.csv", "--output", "out.csv"]
-        # Open MPI 5.0.7 crashes on a command of several programs.
+        # Open MPI 5.0.7 crashes on a command with several programs.
         script = self.folder / "each"
         script.write_text("\n".join(["case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in",
                                      f"0) exec {shlex.join(map(str, [PROGRAM, *common, *first]))} ;;",
@@ -346,7 +353,7 @@ class Processes(Ranks):
         self.assertIn("unknown option '--ranks'", self.refused(2, "--ranks", "2"))
 
     def test_other_launcher(self):
-        """Of another MPI, and of a program that is not for MPI at all."""
+        """The launcher of another MPI, and a program that is not for MPI."""
         other = {"openmpi": "mpich", "mpich": "openmpi"}[TRANSPORT]
         for program, text in ((PROGRAM, "for (Open MPI|MPICH), and mpirun is that of another MPI"),
                               (FOLDER / "trainer_threads", "without --mpi")):
@@ -367,11 +374,13 @@ class Processes(Ranks):
         self.check_state()
 
     def test_kill(self):
-        """The others stop within ten seconds and say who was killed; the last snapshot leads to undisturbed bits."""
+        """The others stop within ten seconds and name the killed rank. Resuming from the last
+        snapshot gives the undisturbed bits."""
         draw = random.Random(5)
         for kill in range(KILLS):
             (self.folder / "state").unlink(missing_ok=True)
-            # MPICH's mpirun may be over before it has passed on what it was told, if it is not asked to leave the rest.
+            # MPICH's mpirun may end before it has forwarded the messages, unless it is told to
+            # leave the other ranks alone.
             surely_told = TRANSPORT == "openmpi" or kill < KILLS // 2
             options = {"MPICH_OPTIONS": "-disable-auto-cleanup"} if surely_told else {}
             slow = {**options, **SLOWER, **({"TRAINER_SLOW": str(draw.randrange(4))} if kill % 2 else {})}
@@ -394,7 +403,8 @@ class Processes(Ranks):
                 self.check_state()
 
     def test_stopped_rank(self):
-        """A rank that says nothing is waited for as long as --patience says, and then named."""
+        """A rank that does not answer is waited for as long as --patience says, and then
+        named."""
         process = self.start(3, "--patience", "2", environment=SLOWER)
         stopped = self.running(3)[-1]
         time.sleep(1)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes expected_rows.txt: generated programs, inputs, and what another evaluator says that these determine.
+"""Writes expected_rows.txt: generated programs, inputs, and the outputs that another evaluator
+determines for them.
 
   expected_rows.py EVALUATOR ROWS_FUZZ > expected_rows.txt
 
-EVALUATOR is a folder with an evaluator in Python of its own front end: modules syntax (parser, clocks), program (a flat one)
-and reference (the value of a variable at an instant, by need). It knows neither types nor `diff`.
+EVALUATOR is a folder with an independent evaluator in Python: the modules syntax (parser,
+clocks), program (a flat program) and reference (the value of a variable at an instant, on
+demand). It has neither types nor `diff`.
 """
 import re
 import subprocess
@@ -43,7 +45,7 @@ def main():
         printed = subprocess.run([sys.argv[2], "--print", str(seed), "--count", str(ROWS)], stdout=subprocess.PIPE,
                                  text=True, check=True).stdout
         seed += 1
-        # A constant that is sampled is one for the compiler, present whenever it is asked for.
+        # The compiler treats a sampled constant as a constant, which is present at every request.
         if "(1.0) when" in printed:
             continue
         text, inputs = printed.rstrip("*)\n").split("(*\n")
@@ -57,7 +59,7 @@ def main():
             rows, knot = reference.rows(p, {name: values[:n] for name, values in data.items()}, n)
             after.append(len(rows))
             knots = bool(knot)
-        # Of those that determine nothing a few are enough.
+        # Of programs that determine nothing, a few are enough.
         if not rows and seed % 4:
             continue
         written += 1

@@ -1,7 +1,8 @@
-"""The constructs that a program has, by its text, and counters of which of them reached which engine, back end or tool.
+"""Finds the constructs in the text of a program, and counts which of them reached which engine,
+back end or tool.
 
-A search counts with `Reached` and prints the counters before its last line; scripts/soak keeps them in reached.txt, which
-the table of tests/coverage.md and its lint are made of.
+A search counts with `Reached` and prints the counters before its last line. scripts/soak stores
+them in reached.txt, from which the table of tests/coverage.md and its lint are made.
 """
 import collections
 import os
@@ -20,7 +21,7 @@ WORD = r"[A-Za-z_][A-Za-z_0-9]*"
 class Node:
     def __init__(self, name, head, body):
         self.name, self.head, self.body = name, head, body
-        self.equations = []  # (names, right side)
+        self.equations = []  # (names, right-hand side)
         for statement in body.split(";\n"):
             match = re.match(rf"\s*((?:{WORD})(?:: [^=]*?)?(?:, {WORD})*) = (.*)", statement, re.S)
             if match:
@@ -44,7 +45,7 @@ def parse(text):
 
 
 def feeds_itself(node, names):
-    """Whether a result of a call is needed, within the cycle, by an argument of the same call."""
+    """True if an argument of a call depends, within the cycle, on a result of the same call."""
     needs = collections.defaultdict(set)
     for results, right in node.equations:
         now = re.sub(r"\b(fby|post)\w*\b.*", "", right, flags=re.S)
@@ -64,7 +65,8 @@ def feeds_itself(node, names):
 
 
 def remembers(node, nodes):
-    """Whether an instance has memory or parameters, of its own or of what it calls."""
+    """True if an instance has memory or parameters, including those of the nodes that it
+    calls."""
     seen, rest = set(), {node.name}
     while rest:
         n = nodes[rest.pop()]
@@ -76,7 +78,7 @@ def remembers(node, nodes):
 
 
 def shared_parameter(node):
-    """Whether a parameter is an argument of two calls, or of an iteration."""
+    """True if a parameter is an argument of two calls, or of an iteration."""
     for results, right in node.equations:
         if "param" in right and not re.search(r"\bmap\b", right):
             uses = sum(bool(re.search(rf"\w+\(.*\b{results[0]}\b", other)) for _, other in node.equations if other != right)
@@ -115,13 +117,14 @@ def constructs_of(text):
 
 
 class Reached:
-    """How many programs with each construct reached each column."""
+    """Counts the programs with each construct that reached each column."""
 
     def __init__(self):
         self.counts = {column: collections.Counter() for column in COLUMNS}
 
     def note_seeds(self, columns, build, mode, first, count):
-        """Programs of a mode of differential_fuzz: the first hundred of its seeds, as these are many."""
+        """Notes the programs of a mode of differential_fuzz: only the first hundred seeds,
+        because there are many."""
         for seed in range(first, first + min(count, 100)):
             done = subprocess.run([os.path.join(build, "bin/differential_fuzz"), *mode.split(), "--print", str(seed)],
                                   capture_output=True, text=True, check=True)

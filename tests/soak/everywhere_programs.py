@@ -1,6 +1,8 @@
-"""Draws programs of what wirings lack, for the search `everywhere`: element types, random numbers, text operators, sizes 0 and 1.
+"""Draws programs with features that wirings lack, for the search `everywhere`: element types,
+random numbers, text operators, sizes 0 and 1.
 
-They are judged by the reference engine. All of them may be dealt to ranks: memory begins anew where `end` holds.
+The reference engine gives the expected rows. All programs may be dealt to ranks: memory restarts
+where `end` is true.
 """
 import random
 
@@ -12,7 +14,8 @@ SIZES = ["sum(concat([{a}, {b}][1:1], [{b}]))", "{a} + sum(zeros([0]))", "sum([{
 
 
 class Mixed:
-    """A node `part` of a: f64, b: f64, n: i32, c, end; a node `each` that calls it; main, which calls `each` and maps it."""
+    """A node `part` of a: f64, b: f64, n: i32, c, end; a node `each` that calls it; and main,
+    which calls `each` and maps it."""
 
     def __init__(self, case, dealt, order):
         """order: how often `each` is differentiated."""
@@ -22,7 +25,7 @@ class Mixed:
         self.equations = []
 
     def value(self):
-        """A float, of the variables that there are."""
+        """A float expression of the existing variables."""
         return self.random.choice(self.floats)
 
     def add(self, right):
@@ -31,7 +34,7 @@ class Mixed:
         self.floats.append(f"v{self.fresh}")
 
     def typed(self):
-        """Memory and arithmetic in an element type, and back."""
+        """Memory and arithmetic in an element type, and the conversion back."""
         kind = self.random.choice(FLOATS + INTEGERS + ["f16", "bf16", "bool"])
         self.fresh += 1
         name = f"t{self.fresh}"
@@ -53,7 +56,7 @@ class Mixed:
         text = lambda forms: r.choice(forms).format(a=self.value(), b=self.value(), n=r.randint(1, 3))
         if pick < 0.4:
             self.typed()
-        elif pick < 0.5 and not self.dealt:  # numbers that are drawn in each row depend on the rank
+        elif pick < 0.5 and not self.dealt:  # numbers that are drawn in each row would depend on the rank
             self.add(text(RANDOM))
         elif pick < 0.65:
             self.add(text(TEXTS))

@@ -1,7 +1,8 @@
-"""The engines, back ends and tools that the search `everywhere` sends a program through, by the names of its columns.
+"""The engines, back ends and tools through which the search `everywhere` sends a program, by the
+names of its columns.
 
-A way takes a `Place`, which has the program and its rows, and returns what differs, or None. It raises Refused where the
-way has no such program and says so.
+A way takes a `Place`, which contains the program and its rows. It returns the difference, or
+None. It raises Refused if it cannot treat the program and rmlc says so.
 """
 import csv
 import io
@@ -40,18 +41,19 @@ class Place:
             if re.search(r"error\[E\d+\]", done.stderr) or "does not go with" in done.stderr:
                 raise Refused(re.search(r"error.*", done.stderr)[0])
             if self.programs is None and re.search("assumes never happens|which no further input gives it", done.stderr):
-                raise Refused("no value at some cycle")  # which the reference engine leaves open
+                raise Refused("no value at some cycle")  # the reference engine leaves it open
             told = "\n".join(part for part in done.stderr.split("\n\n") if not part.startswith("warning"))
             raise AssertionError(f"{' '.join(map(str, arguments))} ends with {done.returncode}: {told[-1500:]}")
         return done.stdout
 
     def columns(self, text):
-        """{name: texts} of CSV."""
+        """The columns of a CSV text: {name: texts}."""
         lines = list(csv.reader(io.StringIO(text)))
         return {name: [line[k] for line in lines[1:]] for k, name in enumerate(lines[0])} if lines else {}
 
     def run(self, options, program=None, rows=None):
-        """The columns of a run. A program with an oracle may round, one that the reference engine judges may not."""
+        """The columns of a run. Programs with an oracle may round; those judged by the
+        reference engine may not."""
         strict = [] if self.programs is not None or "reference" in options else ["--strict-math"]
         given = self.rows if rows is None else rows
         name = "rows.csv" if self.is_csv or rows is not None else "rows.chron"
@@ -60,7 +62,7 @@ class Place:
         return self.columns(self.call("run", program or self.program, *strict, *options, *more, "--input", name))
 
     def split(self):
-        """The rows as lists of cells, with their head, whichever form they have."""
+        """The rows as lists of cells, and the header, in either format."""
         if self.is_csv:
             lines = list(csv.reader(io.StringIO(self.rows)))
             return lines[0], lines[1:]
@@ -79,7 +81,7 @@ def option(*words):
 
 
 def save_and_load(place):
-    """Two runs, the second beginning with the state of the first."""
+    """Two runs, the second of which begins with the state of the first."""
     head, lines = place.split()
     if not place.is_csv and any("[" in cell or cell == "." for line in lines for cell in line):
         raise Refused("rows of tensors as CSV")
@@ -101,7 +103,7 @@ def keys(place):
         k = r.choice([k for k in left if left[k]])
         order.append([k, *left[k].pop(0)])
     found = place.run(["--", "--key", "key_"], rows=write_csv(["key_", *head], order))
-    draws = "uniform(" in place.text or "normal(" in place.text  # each key numbers of its own
+    draws = "uniform(" in place.text or "normal(" in place.text  # each key draws its own numbers
     for k in left:
         at = [n for n, key in enumerate(found["key_"]) if key == k]
         of_key = {name: [texts[n] for n in at] for name, texts in found.items() if name != "key_"}
@@ -113,7 +115,7 @@ def keys(place):
 
 
 def as_c(place):
-    """Compiled by gcc, held to the rows of `rmlc run --strict-math`, to the bit."""
+    """Compiled by gcc, and compared with the rows of `rmlc run --strict-math` to the bit."""
     head, lines = place.split()
     rows = "".join(f"{name} | {' '.join(cells)}\n" for name, cells in zip(head, zip(*lines)))
     if place.is_csv:
@@ -149,7 +151,8 @@ def tensors_whole(head, lines):
 
 
 def lanes(place):
-    """Rows of fifty keys, beside the same ones one by one; enough for threads to begin, without which there are no lanes."""
+    """Rows of fifty keys compared with the same rows one by one; enough rows for threads,
+    which lanes need."""
     count = rows_in_lanes(place.compiler, place.folder, "program.rml", [], random.Random(1), rows=20_000)
     if not count:
         raise Refused("no lanes")
@@ -157,7 +160,7 @@ def lanes(place):
 
 
 def ranks(place):
-    """Rows dealt to two and to three ranks beside those of the program alone."""
+    """Rows dealt to two and to three ranks, compared with those of the program alone."""
     text = place.text
     if "dealt" not in text:
         head = re.search(r"^node main\((.*)\) -> ", text, re.M)
@@ -168,7 +171,7 @@ def ranks(place):
     alone = place.run(["--strict-math"], program=program)
     head, lines = place.split()
     ends = [line[head.index("end")] == "T" for line in lines]
-    # Rank 0, whose rows are shown, has the first micro-batch of each step of two.
+    # The rows of rank 0 are printed; it has the first micro-batch of each step of two.
     expected = {name: [c for t, c in enumerate(cells) if sum(ends[:t]) % 2 == 0] for name, cells in alone.items()}
     for n in ("2", "3"):
         found = place.run(["--strict-math", "--ranks", n], program=program)
@@ -178,7 +181,8 @@ def ranks(place):
 
 
 def demand(place):
-    """As a program without a schedule, by `rmlc test`, whose expectation is what the reference engine yields."""
+    """As a program without a schedule, by `rmlc test`; the expected rows are those of the
+    reference engine."""
     test = place.folder / "demand.rml"
     test.write_text("-- run: main\n-- tolerance: 1e-6\n" + place.text, encoding="utf-8")
     head, lines = place.split()
@@ -197,10 +201,11 @@ def ports_of_model(place):
 
 
 def export(place):
-    """As an ONNX model, which is imported again. Its states are inputs and outputs: h and h_next."""
+    """As an ONNX model that is imported again. Its states are inputs and outputs: h and
+    h_next."""
     place.call("export", place.program, "-o", "program.onnx")
     place.call("import", "program.onnx", "-o", "model.rml")
-    # Names of the model have dots, which those of the import lack.
+    # Names in the model contain dots, names in the imported program do not.
     states = sorted(set(re.findall(rb"([A-Za-z_][\w.]*)_next", (place.folder / "program.onnx").read_bytes())))
     if states:
         options = [word for name in states for word in ("--state", f"{name.decode()}={name.decode()}_next")]
@@ -215,7 +220,8 @@ def export(place):
 
 
 def pasted(place):
-    """With the nodes that `rmlc diff` prints in the file, beside the node that they are the gradient of."""
+    """With the nodes that `rmlc diff` prints pasted into the file, beside the node whose
+    gradient they are."""
     node = re.search(r"\bdiff (\w+)\(", place.text)[1]
     printed = place.call("diff", place.program, "--node", node)
     imports = [line for line in re.findall(r"^import .*\n", printed, re.M) if "program.rml" not in line]
@@ -228,7 +234,7 @@ def pasted(place):
 
 
 def laid_out(place):
-    """As `rmlc fmt` writes it, which it leaves as it is the second time."""
+    """As `rmlc fmt` writes it; a second formatting must not change it."""
     copy = place.folder / "laid_out.rml"
     shutil.copy(place.program, copy)
     place.call("fmt", copy)

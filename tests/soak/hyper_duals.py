@@ -1,8 +1,10 @@
-"""Numbers with derivatives, for tests of derivatives: exact to the last bits, where differences lose half of the digits.
+"""Numbers with derivatives, for tests of derivatives. They are exact to the last bits, while
+differences lose half of the digits.
 
-A number has K directions of differentiation. It is an array with K axes; along axis k, index 0 is the value itself and
-index m the derivative by variable m of direction k. Products of two derivatives of one direction are zero, as the
-derivative of a derivative needs a direction of its own. A float is a number without derivatives.
+A number has K directions of differentiation. It is an array with K axes. Along axis k, index 0 is
+the value itself and index m the derivative by variable m of direction k. Products of two
+derivatives of one direction are zero, because a second derivative needs a second direction. A
+float is a number without derivatives.
 """
 import itertools
 import math
@@ -51,14 +53,16 @@ def add(a, b):
 
 
 def splits(directions):
-    """Ways to give some directions to one factor of a product and some to the other, each factor having at least one."""
+    """The ways to distribute some directions over the two factors of a product, so that each
+    factor has at least one."""
     for taken in itertools.product([0, 1, 2], repeat=directions):
         if 1 in taken and 2 in taken:
             yield taken
 
 
 def part(number, taken, factor):
-    """The derivatives by the directions of this factor, with axes of length 1 for all other directions."""
+    """The derivatives by the directions of this factor, with axes of length 1 for all other
+    directions."""
     return number[tuple(slice(1, None) if t == factor else slice(0, 1) for t in taken)]
 
 
@@ -75,7 +79,8 @@ def multiply(a, b):
 
 
 def apply(derivatives, number):
-    """A function of one number, given its value and its derivatives at a float, as many as there are directions."""
+    """Applies a function of one number, given its value and as many derivatives at a float as
+    there are directions."""
     if not isinstance(number, numpy.ndarray):
         return derivatives(number, 0)[0]
     origin = (0,) * number.ndim

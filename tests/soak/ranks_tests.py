@@ -1,4 +1,5 @@
-"""What tests/ranks/run_test.py can do, for searches that start and kill ranks: NumPy judges what they learn."""
+"""The helpers of tests/ranks/run_test.py, for searches that start and kill ranks. NumPy
+computes the learned values."""
 import importlib.util
 import os
 import pathlib
@@ -17,16 +18,17 @@ if not importlib.util.find_spec("numpy") and os.path.realpath(sys.executable) !=
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent / "ranks"
 TRANSPORTS = ("openmpi", "mpich")
-TO_STOP = 10  # seconds, for the others of a rank that is killed
+TO_STOP = 10  # seconds for the other ranks to stop after one is killed
 SNAPSHOTS = ("--resume", "state", "--save-every", "40")
 
 
 class Wrong(Exception):
-    """What a case has found."""
+    """The error that a case has found."""
 
 
 def load(transport, build, folder):
-    """The module, for a trainer with a place of its own, by which its processes are known. No test of it runs by that."""
+    """Loads the module for a trainer with a path of its own, by which its processes are
+    recognised. Runs none of its tests."""
     name = f"trainer_{transport}"
     trainer = pathlib.Path(build, "tests/ranks", name)
     if not trainer.exists():
@@ -44,7 +46,8 @@ def load(transport, build, folder):
 
 
 class Training:
-    """A context: a training's folder and rows; its ranks end with it. `ranks` is a test that is asked for its helpers."""
+    """A context: the folder and the rows of a training, whose ranks end with it. `ranks` is a
+    test object with helpers."""
 
     def __init__(self, module, seed, steps):
         self.module, self.ranks = module, module.Processes("test_kill")
@@ -65,7 +68,7 @@ class Training:
         return self.module.processes() + self.module.processes(watches=True)
 
     def at_work(self, process, count, file):
-        """The process of each rank, once one of them has written a file."""
+        """Returns the process of each rank once one of them has written a file."""
         end = time.monotonic() + self.module.PATIENCE
         while not (self.ranks.folder / file).exists():
             if process.poll() is not None:
@@ -79,7 +82,8 @@ class Training:
         return found
 
     def kill(self, process, rank, pid, is_told=True):
-        """Whether it is named, before any other: it has to be where `is_told`. All the others have to end in time."""
+        """Kills a rank. Returns true if it is named before any other rank, which must happen
+        if `is_told`. All others must end in time."""
         number = _number(pid)
         begin = time.monotonic()
         _kill(pid)
@@ -104,7 +108,7 @@ def _kill(pid):
 
 
 def _number(pid):
-    """By which a process knows itself, if it has a name space of its own."""
+    """The number of a process in its own namespace, if it has one."""
     status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
     return int(next(line for line in status.splitlines() if line.startswith("NSpid:")).split()[-1])
 
@@ -116,7 +120,7 @@ def _rank_of(pid):
 
 
 def _problem_of(work):
-    """In words, or nothing. Whatever `work` waits for has an end."""
+    """The error in words, or None. Everything that `work` waits for ends."""
     try:
         work()
     except (Wrong, AssertionError) as error:
@@ -127,11 +131,12 @@ def _problem_of(work):
 
 
 def search(check, counted, missing=lambda: ""):
-    """A whole search: `check` has a case, the module of its MPI and the counts; `missing` says why no case can be run."""
+    """A whole search: `check` gets a case, the module of its MPI and the counts; `missing`
+    says why no case can run."""
     first, count, build = int(sys.argv[1]), int(sys.argv[2]), os.path.abspath(sys.argv[3])
     counts = dict.fromkeys(("cases", *counted, "skipped", "wrong"), 0)
     modules = {}
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what is begun is ended, as after SIGINT
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends what was started, as after SIGINT
     reason = missing()
     with tempfile.TemporaryDirectory() as folder:
         for case in range(first, first + count):

@@ -1,6 +1,8 @@
-"""The Python package with its extension built for a sanitizer, over the compiler's archives as they are.
+"""The Python package with its extension built for a sanitizer, linked with the compiler's
+archives as they are.
 
-What runs it is the interpreter that `ctest -R python` has made beside BUILD, with the sanitizer loaded first.
+It is run by the interpreter that `ctest -R python` has made beside BUILD, with the sanitizer
+loaded first.
 """
 import os
 import subprocess
@@ -21,7 +23,7 @@ def _link(place, target):
 
 
 def built(build, sanitizer):
-    """A folder that has the package, its extension built with `-fsanitize=SANITIZER`."""
+    """A folder with the package, its extension built with `-fsanitize=SANITIZER`."""
     place = os.path.join(build, "python", "sanitized-" + sanitizer.split(",")[0])
     package = os.path.join(place, "site", "rmlc")
     os.makedirs(os.path.join(package, "lib"), exist_ok=True)
@@ -38,18 +40,20 @@ def built(build, sanitizer):
 
 
 def run(build, sanitizer, program, *arguments):
-    """A Python program with that package: the process when it has ended, with what it wrote."""
+    """Runs a Python program with that package. Returns the ended process with its output."""
     name = "asan" if "address" in sanitizer else "tsan"
-    # What throws must be there when the sanitizer looks for it, which is before Python loads anything.
+    # The library that throws exceptions must be loaded before the sanitizer searches for it,
+    # which precedes Python's own loads.
     libraries = [subprocess.run(["g++", "-print-file-name=" + file], check=True, capture_output=True, text=True).stdout
                  for file in (f"lib{name}.so", "libstdc++.so.6")]
     environment = {**os.environ, "PYTHONPATH": built(build, sanitizer), "LD_PRELOAD": " ".join(libraries).replace("\n", ""),
-                   # Python keeps much to its end, so that what grows is looked for and not what is left.
+                   # Python keeps much memory to its end, so the test looks for growth and not for
+                   # leaks.
                    "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=16:detect_stack_use_after_return=1:"
                                    "allocator_may_return_null=1",
                    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
                    "TSAN_OPTIONS": "exitcode=66:report_signal_unsafe=0", "PYTHONMALLOC": "malloc"}
-    # Where ThreadSanitizer has its own memory, the kernel must not put a library.
+    # The kernel must not map a library where ThreadSanitizer has its own memory.
     words = ["setarch", "--addr-no-randomize"] if name == "tsan" else []
     return subprocess.run([*words, _interpreter(build, "fresh"), program, *arguments], env=environment,
                           capture_output=True, text=True, errors="replace", check=False)

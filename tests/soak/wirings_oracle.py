@@ -1,8 +1,9 @@
-"""Evaluates the programs of wirings_program.py, with their derivatives: instance by instance, cycle by cycle, on demand.
+"""Evaluates the programs of wirings_program.py and their derivatives: instance by instance, cycle
+by cycle, on demand.
 
-Shares nothing with the compiler. A derivative is not what `diff` writes but what it means: the sum of the outputs, each
-times its adjoint, over the cycles where the adjoints are, is evaluated with one infinitesimal for each input at each
-cycle.
+Shares no code with the compiler. A derivative is computed from its definition and not from the
+output of `diff`: the sum of the outputs, each times its adjoint, over the cycles at which the
+adjoints are present, is evaluated with one infinitesimal for each input at each cycle.
 """
 import numpy
 
@@ -16,7 +17,7 @@ class Unanswered(Exception):
 
 
 def library(name, *a):
-    """What functions of the library are in the terms of expressions."""
+    """Functions of the library in the terms of expressions."""
     if name == "loss.mse":
         return ("square", ("-", *a))
     if name == "activation.softsign":
@@ -28,8 +29,9 @@ def library(name, *a):
 
 
 class Instance:
-    """A node at the cycles `clock`. Its arguments are functions of a cycle. `path` tells instances from each other, but not
-    the elements of an iteration, which have their parameters together; `world` knows what parameters are worth."""
+    """A node at the cycles `clock`. Its arguments are functions of a cycle. `path` identifies
+    the instance, but not the element of an iteration, since elements share their parameters.
+    `world` contains the values of parameters."""
 
     def __init__(self, node, flags, arguments, clock, world, path=()):
         self.node, self.flags, self.arguments, self.clock = node, flags, arguments, clock
@@ -83,7 +85,8 @@ class Instance:
         e, output = self.definitions[base]
         kind = e[0]
         if kind == "over":
-            # All elements: an adjoint of 0 reaches those that no reader uses, and 0 times infinity is no number.
+            # Evaluates all elements: unused ones get an adjoint of 0, and 0 times infinity is
+            # NaN.
             for i in range(len(e[5][0])):
                 for o in e[3].outputs:
                     self.element(e, i).get(o, t)
@@ -113,7 +116,7 @@ class Instance:
         if self.noise and e[0] not in ("v", "k", "c", "not", "<", "if"):
             value = value * self.noise()
         if isinstance(value, numpy.ndarray) and abs(value).max() > HUGE:
-            raise OverflowError  # adjoints of what is this large are no numbers where they are multiplied by 0
+            raise OverflowError  # adjoints of such large values are NaN when multiplied by 0
         return value
 
     def operate(self, e, t):
@@ -151,7 +154,8 @@ class Instance:
 
 
 class World:
-    """The values of parameters, which do not move here, and of numbers whose derivatives are stopped."""
+    """The values of parameters, which are constant here, and of numbers whose derivatives are
+    stopped."""
 
     def __init__(self, noise=None, expanded=False):
         """expanded: elements of an iteration are calls, which have parameters of their own."""
@@ -165,16 +169,18 @@ class World:
 
 
 class MovingWorld(World):
-    """Parameters move by the gradient of the objective from segment to segment; without memory each cycle is one.
+    """Parameters move by the gradient of the objective from segment to segment; without memory
+    each cycle is a segment.
 
-    Each has a variable of direction 0, from index `first` on, and begins each segment as a plain number.
+    Each parameter has a variable of direction 0, from index `first` on, and begins each segment
+    as a plain number.
     """
 
     def __init__(self, segments, shape, first, noise, expanded):
         super().__init__(noise, expanded)
         self.segments, self.shape, self.first = segments, shape, first
         self.indices, self.values = {}, {}
-        self.objective = None  # a function of the cycles that it sums over
+        self.objective = None  # a function of the cycles over which it sums
 
     def parameter(self, path, first, t):
         index = self.indices.setdefault(path, self.first + len(self.indices))
@@ -191,7 +197,7 @@ class MovingWorld(World):
 
 
 def count_parameters(node, expanded):
-    """How many parameters an instance has."""
+    """The number of parameters of an instance."""
     count = 0
     for e in node.equations:
         callees = e[2:3] if e[0] == "call" else e[3:4] if e[0] == "over" else \
@@ -222,7 +228,8 @@ class Evaluation:
         return MovingWorld(segments, shape, 1 + len(self.rows) * len(self.cycles), self.noise, self.expanded)
 
     def gradients(self, k, streams, axes):
-        """What `diff` of node k - 1 yields: the outputs of f or of node k - 1, and a gradient for each input, as streams."""
+        """The outputs of `diff` of node k - 1: those of f or of node k - 1, and a gradient for
+        each input, as streams."""
         level = self.program.levels[k - 1]
         parameters = count_parameters(self.program.f, self.expanded) if self.program.moves else 0
         shape = (1 + len(streams) * len(self.cycles) + parameters,) * axes
@@ -234,7 +241,7 @@ class Evaluation:
             outputs = [lambda t, o=o: f.get(o, t) for o in self.program.f.outputs]
         else:
             outputs = [self.yielded(k - 1, moved, axes).__getitem__]
-        scope = self.instance(streams, World())  # what adjoints are written in
+        scope = self.instance(streams, World())  # the scope of the adjoints
 
         def objective(cycles):
             total = 0.0
@@ -261,7 +268,8 @@ class Evaluation:
         return result
 
     def results(self):
-        """{name: stream of floats}: outputs of f, and gradients of each order by each input."""
+        """{name: stream of floats}: the outputs of f, and gradients of each order by each
+        input."""
         found = {}
         if self.program.order == 0:
             f = self.instance(self.rows, World(self.noise))

@@ -1,7 +1,8 @@
-"""Draws programs of small nodes that are wired at random, for the searches `wirings` and `iterations`; wirings_text.py prints them.
+"""Draws programs of small nodes with random connections, for the searches `wirings` and
+`iterations`. wirings_text.py prints them.
 
-A program is a list of nodes, the last being `f`; a node calls only nodes before it. Expressions are tuples: ("v", name),
-("k", number), (operator, parts…). Equations are tuples too:
+A program is a list of nodes, the last being `f`; a node calls only nodes before it. Expressions
+are tuples: ("v", name), ("k", number), (operator, parts…). Equations are tuples too:
   ("let", name, expression)                        name = expression
   ("call", names, node, arguments)                 names = node(arguments); a name may be None, arguments are expressions
   ("merge", name, condition, call, call)           a call (node, arguments, output) at the cycles of either branch
@@ -9,9 +10,9 @@ A program is a list of nodes, the last being `f`; a node calls only nodes before
   ("param", name, number)
   ("over", form, names, node, states, sequences, fixed)  map, fold, scan or scan[reverse]; a sequence is a list of expressions,
                                                    and the elements of a stacked result are variables called name[0], …
-A node is drawn step by step: a call is opened, its arguments are filled in later with variables that are known by then,
-and its outputs become known as soon as the arguments that they need are. So outputs come back as inputs of the same
-instance, and of others, but no value needs itself.
+A node is drawn step by step. A call is opened, and its arguments are filled in later with
+variables that are known by then. Its outputs become known as soon as the arguments that they need
+are. So outputs return as inputs of the same instance, and of others, but no value needs itself.
 """
 import random
 
@@ -19,22 +20,22 @@ from wirings_text import print_expression, print_node, print_turned
 
 FUNCTIONS = ["sin", "tanh", "exp"]
 LIBRARY = {"activation.silu": 1, "activation.softsign": 1, "activation.gelu": 1, "activation.swish": 2, "loss.mse": 2}
-LEVELS = ["f", "slope", "curve", "twist"]  # the node of each order of differentiation
+LEVELS = ["f", "slope", "curve", "twist"]  # name of the node for each order of differentiation
 
 
 class Node:
     def __init__(self, name):
         self.name = name
-        self.flags = []  # of "end" and "c": the Boolean inputs, before the others
+        self.flags = []  # some of "end" and "c": the Boolean inputs, which precede the others
         self.inputs = []
         self.outputs = []
         self.equations = []
-        self.asserts = []  # names of inputs that are said to be numbers
+        self.asserts = []  # names of inputs that are asserted to be numbers
         self.needs = {}  # for each output, the inputs that it needs within the cycle, and in any cycle
         self.typed = False
         self.layer = None  # the weights, two rows and biases, if it is a layer of the library
-        self.stack = 0  # how many of its inputs, the first, are the elements of one tensor
-        self.plain = True  # has no memory, parameters or assertions, and calls no node that has
+        self.stack = 0  # number of leading inputs that are the elements of one tensor
+        self.plain = True  # has no memory, parameters or assertions, and calls only such nodes
 
 
 class Drawing:
@@ -53,7 +54,7 @@ class Drawing:
 
     def known(self):
         names = list(self.now)
-        # What was made last is read more often, or most of a node would be dead.
+        # Recent variables are read more often; otherwise most of a node would be dead code.
         name = names[-1 - int(len(names) * self.r.random() ** 2)] if names else None
         self.used.add(name)
         return name
@@ -93,7 +94,7 @@ class Drawing:
             return ("stop_gradient", sub())
         if kind < 0.985 and self.style["library"]:
             name = r.choice(list(LIBRARY))
-            self.node.plain &= name != "loss.mse"  # which asserts that shapes are equal
+            self.node.plain &= name != "loss.mse"  # it asserts that shapes are equal
             return (name, *(sub() for _ in range(LIBRARY[name])))
         return self.leaf()
 
@@ -109,7 +110,7 @@ class Drawing:
         self.now[name] = self.needed(expression)
 
     def callee(self):
-        """A node that may be called here, the last more often."""
+        """A node that may be called here; later ones are more frequent."""
         return self.callees[-1 - int(len(self.callees) * self.r.random() ** 2)] if self.callees else None
 
     def call(self):
@@ -125,7 +126,7 @@ class Drawing:
         state = {"filled": {}}
 
         def known_now():
-            """Makes outputs known whose arguments are there."""
+            """Marks outputs as known whose arguments are known."""
             for n, inputs in outputs:
                 places = [g.inputs.index(i) for i in inputs]
                 if n not in self.now and all(p in state["filled"] for p in places):
@@ -155,7 +156,7 @@ class Drawing:
         self.pending.append(put)
 
     def settle(self, all_of_them):
-        """Fills arguments that wait, the oldest or any."""
+        """Fills waiting arguments, the oldest or any."""
         while self.pending:
             put = self.pending.pop(self.r.randrange(len(self.pending)))
             put(self.expression(1) if self.r.random() < 0.25 else self.leaf())
@@ -171,7 +172,8 @@ class Drawing:
         self.now[name] = set().union(*(self.needed(a) for _, arguments, _ in calls for a in arguments))
 
     def over(self):
-        """An iteration over drawn elements. Results of folds are variables, and so is each element of a stacked result."""
+        """An iteration over drawn elements. The results of folds are variables, and so is each
+        element of a stacked result."""
         r, form = self.r, self.r.choice(["map", "map", "fold", "scan", "scan[reverse]"])
         callees = [g for g in self.callees if g.plain or form == "map"]
         if form != "map":
@@ -198,7 +200,7 @@ class Drawing:
                 self.now[variable] = needed
 
     def sequences(self, count, length):
-        """Lists of elements; where there is a stacked result of that length, sometimes all of it."""
+        """Lists of elements; sometimes a complete stacked result, if one has that length."""
         stacked = {}
         for e in self.node.equations:
             if e[0] == "over":
@@ -261,7 +263,8 @@ def draw_node(r, name, callees, style, inputs, outputs, steps, stack=0):
 
 
 def dependences(node, path, graph):
-    """Adds what the variables of an instance need to the graph {variable: [(variable, -1, 0 or 1 cycles later)]}."""
+    """Adds the dependences of an instance's variables to the graph {variable: [(variable, -1,
+    0 or 1 cycles later)]}."""
     def leaves(e):
         return [e[1]] if e[0] == "v" else [v for p in e[1:] if isinstance(p, tuple) for v in leaves(p)]
 
@@ -285,7 +288,7 @@ def dependences(node, path, graph):
                 g, arguments, output = e[branch]
                 call([(e[1], output)], (number, branch), g, arguments)
         elif e[0] == "over":
-            # All elements as one, as a schedule has it.
+            # Treats all elements together, as a schedule does.
             names, g, states, sequences, fixed = e[2:]
             inner = path + (number,)
             arguments = [[a] for a in states] + sequences + [[a] for a in fixed]
@@ -304,10 +307,11 @@ def dependences(node, path, graph):
 
 
 def goes_both_ways(f):
-    """Whether some value needs itself through the past and through the future; such a program may have no answer."""
+    """True if some value needs itself through the past and through the future; such a program
+    may have no solution."""
     graph = {}
     dependences(f, (), graph)
-    reached = {}  # which variables each reaches
+    reached = {}  # by variable: the variables that it reaches
     for start in graph:
         seen, rest = set(), [start]
         while rest:
@@ -325,7 +329,7 @@ def goes_both_ways(f):
 
 
 def draw_layer(r, name, style):
-    """A layer of the library with given weights; its equations say what that is of single numbers."""
+    """A layer of the library with given weights; its equations define it by single numbers."""
     node = Node(name)
     node.flags = (["end"] + ["halt"] * style["ends"] if style["memory"] else []) + ["c"] * style["clock"]
     node.inputs, node.plain = ["a1", "a2"], False
@@ -346,7 +350,8 @@ class Program:
     """The program of a case. `order` is how often it is differentiated."""
 
     def __init__(self, case, size=1.0, over=None, order=None):
-        """over: how often a step is an iteration. order: how often it is differentiated, if that is not to be drawn."""
+        """over: how often a step is an iteration. order: how often it is differentiated; None:
+        drawn."""
         self.case, self.over, self.wanted = case, over, order
         for attempt in range(50):
             self.draw(random.Random(f"wirings {case} {attempt}"), size)
@@ -362,7 +367,7 @@ class Program:
         over = self.over if self.over is not None else r.choice([0.0, 0.0, 0.0, 0.25])
         self.style = {"memory": memory, "clock": r.random() < 0.4, "param": r.random() < 0.35, "over": over,
                       "library": r.random() < 0.3, "assert": r.random() < 0.1, "ends": bool(memory) and r.random() < 0.15}
-        # Parameters that move: a step at each cycle, or for each segment where there is memory.
+        # Parameters that are updated: at each cycle, or for each segment if there is memory.
         self.moves = self.style["param"] and self.order == 1 and not (memory and (self.style["clock"] or self.style["ends"])) and r.random() < 0.6
         self.nodes = [draw_layer(r, "g0", self.style)] if self.style["param"] and r.random() < 0.4 else []
         for k in range(r.randint(1, max(1, int(4 * size)))):
@@ -380,7 +385,8 @@ class Program:
         self.levels = [self.draw_level(k) for k in range(1, self.order + 1)]
 
     def draw_level(self, k):
-        """How node k differentiates the one below: where, with which adjoints, and what it yields."""
+        """How node k differentiates the node below: at which cycles, with which adjoints, and
+        with which outputs."""
         r = self.random
         where = "c" if self.style["clock"] and r.random() < 0.25 else "end" if self.style["memory"] and r.random() < 0.2 else "true"
         outputs = len(self.f.outputs) if k == 1 else 1
@@ -391,10 +397,10 @@ class Program:
                             ("v", r.choice(self.inputs)) if pick < 0.9 else ("sin", ("v", r.choice(self.inputs))))
         return {"where": where, "adjoints": adjoints, "weights": [r.choice([1.0, 1.0, 0.5, -2.0]) for _ in self.inputs]}
 
-    # ---- text ----
+    # ---- text
 
     def text(self, prefix="", expanded=False):
-        """The nodes; with iterations written out as calls, if `expanded`."""
+        """The nodes; `expanded` writes iterations as calls."""
         nodes = self.nodes + [self.f]
         iterated = [] if expanded else sorted({e[3].name for n in nodes for e in n.equations if e[0] == "over"})
         return "".join(print_node(n, prefix, expanded) for n in nodes) + \
@@ -402,7 +408,7 @@ class Program:
             "".join(self.print_level(k, prefix) for k in range(1, self.order))
 
     def ports(self):
-        """The float inputs, tensors whole: {name: its type}."""
+        """The float inputs, with tensors as a whole: {name: its type}."""
         return {i.split("[")[0]: f"f64[{self.f.stack}]" if "[" in i else "f64" for i in self.inputs}
 
     def heads(self):
@@ -410,7 +416,8 @@ class Program:
         return ", ".join(flags + [f"{i}: {kind}" for i, kind in self.ports().items()])
 
     def diff(self, k, prefix):
-        """The call that differentiates node k - 1; the text before and behind the names that it defines."""
+        """The call that differentiates node k - 1: the text before and after the names that it
+        defines."""
         level = self.levels[k - 1]
         where = level["where"]
         adjoints = [print_expression(a, prefix) for a in level["adjoints"]]

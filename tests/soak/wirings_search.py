@@ -1,4 +1,5 @@
-"""What the searches `wirings` and `iterations` share: programs are printed ten a file, run, and held to their oracle."""
+"""Common parts of the searches `wirings` and `iterations`: programs are printed ten per file,
+run, and compared with their oracle."""
 import collections
 import math
 import os
@@ -9,8 +10,8 @@ import sys
 import tempfile
 
 try:
-    import numpy  # noqa: F401, for the numbers
-except ImportError:  # the first Python has none, the system's has
+    import numpy  # the numbers need it
+except ImportError:  # the first Python lacks it, the system's has it
     os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
 
 import wirings_oracle
@@ -21,11 +22,12 @@ TOLERANCE = {"f64": 1e-9, "f32": 1e-4}
 ROUNDING = {"f64": 1e-13, "f32": 1e-6}
 TENSORS = {f"s{n}": n for n in range(1, 5)}
 NUMBERS = ["x", "u"] + [f"{name}[{i}]" for name, n in TENSORS.items() for i in range(n)]
-LARGEST = 1e6  # of all results; beyond, nothing is compared
+LARGEST = 1e6  # limit of all results; larger ones are not compared
 
 
 def draw_rows(group, cycles=7):
-    """Inputs for the programs of a group. The last two cycles end the segment of whatever is sampled by c or not c."""
+    """Inputs for the programs of a group. The last two cycles end the segments of values
+    sampled by c or not c."""
     r = random.Random(f"rows {group}")
     number = lambda: r.randint(-8, 8) * 0.25 + 0.125
     return {"end": [r.random() < 0.35 for _ in range(cycles - 2)] + [True, True],
@@ -35,7 +37,7 @@ def draw_rows(group, cycles=7):
 
 
 def dtype_of(number):
-    """Of eight groups one computes in single precision."""
+    """One in eight groups computes in single precision."""
     return "f32" if number // GROUP % 8 == 7 else "f64"
 
 
@@ -46,7 +48,7 @@ def table(rows):
 
 
 class Case:
-    """A program and the results that it has to have; with iterations written out as calls, if `expanded`."""
+    """A program and its expected results; `expanded` writes iterations as calls."""
 
     def __init__(self, program, rows, expanded=False, dtype="f64"):
         self.program, self.rows, self.expanded, self.dtype = program, rows, expanded, dtype
@@ -66,13 +68,15 @@ class Case:
         return text.replace("f64", self.dtype)
 
     def spread(self):
-        """How far the results move where each operation is off by a random factor, ROUNDING at most."""
+        """How far the results move if each operation is off by a random factor, at most
+        ROUNDING."""
         r, size = random.Random(self.number), ROUNDING[self.dtype]
         noisy = wirings_oracle.Evaluation(self.program, self.rows, self.expanded, lambda: 1.0 + size * r.uniform(-1, 1)).results()
         return {name: [abs(a - b) for a, b in zip(stream, noisy[name])] for name, stream in self.expected.items()}
 
     def difference(self, found):
-        """Where the results differ from those that are expected; None if nowhere. Columns are {name: texts}."""
+        """Where the results differ from the expected ones; None if they agree. Columns are
+        {name: texts}."""
         spread = None
         for name, stream in self.expected.items():
             texts = found.get(self.prefix + name, [])
@@ -97,7 +101,7 @@ def file_text(cases):
 
 
 def run(cases, compiler, folder, options):
-    """Columns of the results of some cases, or the message of what failed."""
+    """The columns of the results of some cases, or the message of a failure."""
     path = os.path.join(folder, "wirings.rml")
     with open(path, "w", encoding="utf-8") as f:
         f.write(file_text(cases))
@@ -114,9 +118,9 @@ def run(cases, compiler, folder, options):
 
 
 def check(cases, compiler, folder, options):
-    """Judges some cases, all in one run where that works, and notes what fails."""
+    """Judges some cases, all in one run if possible, and notes the failures."""
     columns, message = run(cases, compiler, folder, options)
-    # Rows that one program holds back are missing from all others of the run.
+    # If one program withholds rows, they are missing from all others of the run.
     missing = columns is not None and any(len(texts) < len(cases[0].rows["end"]) for texts in columns.values())
     if (columns is None or missing) and len(cases) > 1:
         half = len(cases) // 2

@@ -37,7 +37,8 @@ def print_call(g, arguments, prefix, condition=None):
 
 
 def print_branch(call, prefix, number, name, condition, lines):
-    """A call at some cycles; where its node has several outputs, an equation of its own takes the one that is wanted."""
+    """A call at some cycles; if its node has several outputs, a separate equation takes the
+    wanted one."""
     g, arguments, output = call
     text = print_call(g, arguments, prefix, condition)
     if len(g.outputs) == 1:
@@ -49,7 +50,7 @@ def print_branch(call, prefix, number, name, condition, lines):
 
 
 def print_sequence(elements, node, prefix):
-    """A tensor by its name, if these are all of its elements."""
+    """The name of a tensor if these are all of its elements, else a list."""
     names = [e[1] for e in elements if e[0] == "v"]
     base = names[0].split("[")[0] if names else ""
     lengths = {n: len(e[5][0]) for e in node.equations if e[0] == "over" for n in e[2]}
@@ -68,7 +69,7 @@ def print_over(e, node, prefix):
 
 
 def print_expanded(e, prefix):
-    """An iteration as calls, one for each element, and the tensors of what they yield."""
+    """An iteration as calls, one for each element, and the tensors of their results."""
     form, names, g, states, sequences, fixed = e[1:]
     lines, length = [], len(sequences[0])
     before = [print_expression(s, prefix) for s in states]
@@ -84,7 +85,8 @@ def print_expanded(e, prefix):
 
 
 def print_turned(g, prefix):
-    """A node for iterations: what it calls with its flags behind, as they are fixed."""
+    """A node for iterations: it calls the node with the flags as last arguments, since they
+    are fixed."""
     inputs = ", ".join(g.inputs + g.flags)
     return f"node {prefix}over_{g.name}({inputs}) -> ({', '.join(g.outputs)})\n" \
         f"  {', '.join(g.outputs)} = {prefix}{g.name}({', '.join(g.flags + g.inputs)});\n"

@@ -1,4 +1,5 @@
-"""Instances are found by the variable that their call defines: exchanged_test.py RMLC. Rows are computed here."""
+"""Instances are identified by the variable that their call defines: exchanged_test.py RMLC.
+The rows are computed here."""
 
 import pathlib
 import subprocess
@@ -55,7 +56,7 @@ class Exchanged(unittest.TestCase):
         self.assertEqual(self.rows(TWO + B + A, "k,x\n7,3\n7,4\n", "--key", "k", "--load", "s"), ["7,6,60", "7,10,100"])
 
     def test_renamed_in_passing(self):
-        """Variables that are no outputs: what they compute says which they are."""
+        """Renamed variables that are no outputs are identified by their equations."""
         text = TOTAL + "node main(x: f64) -> (y: f64)\n  p = total(x);\n  q = total(10.0 * x);\n  y = p - 0.5 * q;\n"
         self.assertEqual(self.rows(text, "x\n1\n2\n", "--save", "s"), ["-4", "-12"])
         moved = TOTAL + "node main(x: f64) -> (y: f64)\n  r = total(10.0 * x);\n  t = total(x);\n  y = t - 0.5 * r;\n"
@@ -68,7 +69,7 @@ class Exchanged(unittest.TestCase):
         self.assertEqual(self.rows(moved, "x\n2\n", "--load", "s"), ["93"])
 
     def test_names_that_are_exchanged_are_refused(self):
-        """By its name each is the one, by what it computes the other."""
+        """By name each memory is the one, by its equation the other, so the state is refused."""
         self.save_two()
         text = TWO + "  b = total(x);\n  a = total(10.0 * x);\n"
         said = self.refused(text, "x\n3\n", "--load", "s")

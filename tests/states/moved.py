@@ -1,8 +1,9 @@
-"""States of programs that were changed since: moved.py FROM COUNT RMLC.
+"""States of programs that were changed afterwards: moved.py FROM COUNT RMLC.
 
-Each case is a program, some rows of it and a state; then the program's equations have changed places, its variables
-other names, its calls siblings or none, and it goes on with the state. It writes the rows that the program before would
-have written, or refuses the state by name. The last line is the counts.
+Each case is a program, some rows and a state. Then the equations are reordered, variables are
+renamed, calls are added or removed, and the program continues with the state. It must write the
+rows that the old program would have written, or refuse the state with a name. The last line
+contains the counts.
 """
 
 import copy
@@ -14,7 +15,7 @@ import tempfile
 import moved_programs
 
 FIRST, ROWS = 7, 12
-# What an instance was told by, and a variable: those that are refused name them.
+# Messages that name the instance or variable whose state is refused.
 NAMES = ("is not in the file", "only in the file", "is something else")
 
 
@@ -39,7 +40,7 @@ class Search:
                               cwd=self.folder, capture_output=True, text=True, timeout=120)
 
     def case(self, number):
-        """"same", "refused", or what is wrong."""
+        """Returns "same", "refused", or the error."""
         before, draw = moved_programs.case(number)
         after = copy.deepcopy(before)
         done = moved_programs.change(after, draw)

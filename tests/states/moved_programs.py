@@ -1,4 +1,4 @@
-"""Programs, and what may happen to their text between a save and a load: draws of both."""
+"""Draws programs, and changes of their text between a save and a load."""
 
 import random
 
@@ -122,7 +122,7 @@ def remove_one(program, draw):
 
 def inside_a_node(program, draw):
     lines = program.nodes.split("\n")
-    for k, line in enumerate(lines):  # the first two equations of both nodes that have three or more
+    for k, line in enumerate(lines):  # the first two equations of both nodes with three or more
         if line.startswith(("node pair", "node loss")) and draw.random() < 0.7:
             lines[k + 1], lines[k + 2] = lines[k + 2], lines[k + 1]
     program.nodes = "\n".join(lines)
@@ -150,7 +150,8 @@ DOUBTFUL = (exchange_names, add_sibling, remove_one, rename_parameter, rename_no
 
 
 def change(program, draw):
-    """Changes the text; returns what was done. Rows of the outputs that are left stay what they were."""
+    """Changes the text and returns a description. The rows of the remaining outputs do not
+    change."""
     done = []
     for _ in range(draw.randint(1, 3)):
         what = draw.choice(ALLOWED + DOUBTFUL if draw.random() < 0.6 else ALLOWED)

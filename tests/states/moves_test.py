@@ -1,8 +1,9 @@
-"""A saved state moves on with the run: moves_test.py RMLC [CYCLES].
+"""A saved state moves forward with the run: moves_test.py RMLC [CYCLES].
 
-Trainings whose gradients flow backward over segments, and programs whose memories a backward sweep feeds. After many
-cycles a state is as large as after few, but for the inputs of the open segment; it begins at most one segment before
-its end; and the run goes on with it as one that never stopped.
+Trainings whose gradients flow backward over segments, and programs whose memories depend on a
+backward sweep. After many cycles a state is as large as after few, except for the inputs of the
+open segment. It begins at most one segment before its end, and the run continues with it like an
+uninterrupted one.
 """
 
 import json
@@ -29,9 +30,9 @@ NODES = {
                "  y = param_end(end, param(0.5)) * (x - m);",
 }
 OPTIMISERS = {"": -0.01, "[optim.adam(0.01)]": 1.0, "[optim.momentum(0.01)]": 1.0}
-# Where segments end, and how long one is at most.
+# The condition that ends segments, and the maximal length of a segment.
 ENDS = {"cycle % 10 == 9": 10, "uniform([]) < 0.125": 120, "cycle % 100 == 99": 100, "cycle * cycle % 7 == 2": 4}
-# What is made of the loss, and with which variable the row is written.
+# The use of the loss, and the variable with which the row is written.
 BEHIND = {
     "the loss": ("", "l"),
     "fed": ("  s = (0.0 fby s) + backfill(l, end);\n", "s"),
@@ -52,7 +53,7 @@ def text(node, optimiser, end, behind):
 
 
 def trainings():
-    """Every node with every end, and everything behind two of the nodes."""
+    """Every node with every end, and every use of the loss for two of the nodes."""
     for k, node in enumerate(NODES):
         for n, end in enumerate(ENDS):
             yield node, list(OPTIMISERS)[(k + n) % 3], end, "the loss"

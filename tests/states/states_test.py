@@ -1,8 +1,9 @@
-"""States that were saved once are loaded for ever: states_test.py RMLC.
+"""States that were saved once can always be loaded: states_test.py RMLC.
 
-PROGRAM.FORMAT.state was saved after SPLIT rows by the version that came with the format; what follows is in PROGRAM.csv.
-Neither is ever made again: a version that does not read them breaks what the manual promises. A further format adds files,
-made by states_test.py RMLC --make FORMAT.
+PROGRAM.FORMAT.state was saved after SPLIT rows by the version that introduced the format; the
+rows that follow are in PROGRAM.csv. Neither is ever written again: a version that does not read
+them breaks a promise of the manual. A further format adds files, made by states_test.py RMLC
+--make FORMAT.
 """
 
 import pathlib

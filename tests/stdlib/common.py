@@ -1,5 +1,5 @@
-"""What the scripts beside this file share: drawing inputs, writing chronograms, and a check
-against PyTorch where it is installed (the stored values were written with 1.13)."""
+"""Common functions of the scripts beside this file: drawing inputs, writing chronograms, and a
+check against PyTorch where it is installed (the stored values were written with 1.13)."""
 
 import pathlib
 import sys

@@ -1,7 +1,7 @@
-"""Layers that draw their weights: what is drawn is as it is said to be, stays, and is what the
-layer computes with; each instance draws its own.
+"""Layers that draw their weights: the weights have the stated distribution, stay constant, and
+are those that the layer uses. Each instance draws its own.
 
-Run by ctest: drawn_test.py RMLC. The weights are watched in a trace, and the outputs computed
+Run by ctest: drawn_test.py RMLC. The weights are watched in a trace, and the outputs are computed
 from them here.
 """
 

@@ -1,4 +1,4 @@
-"""Attention by its formula, and by PyTorch's layer of several heads."""
+"""Attention by its formula, and by PyTorch's multi-head layer."""
 
 import numpy as np
 from common import same, tensor, torch, uniform, write

@@ -1,4 +1,4 @@
-"""CTC by adding up all alignments, and by PyTorch, whose gradient is of the same numbers."""
+"""CTC by adding all alignments, and by PyTorch, whose gradient is that of the same numbers."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def alignments(target, length):
 
 
 def ctc(x, target, length):
-    """Loss and gradient by x, [frames, classes], of log_softmax's argument."""
+    """Loss and gradient by x, [frames, classes], the argument of log_softmax."""
     log_probs, total, share = log_softmax(x), 0.0, np.zeros_like(x)
     for path in alignments(target, length):
         p = np.exp(sum(log_probs[t, c] for t, c in enumerate(path)))
@@ -51,7 +51,7 @@ def main():
                "total": l.sum(), "plain": plain, "single": l}
         rows.append(row)
         if torch:
-            keep = frame > 0  # PyTorch 1.13 asks for at least one frame
+            keep = frame > 0  # PyTorch 1.13 needs at least one frame
             y = tensor(x[:, keep], gradient=True)
             given = [torch.tensor(v[keep]) for v in (target, frame, length)]
             log_probs = torch.nn.functional.log_softmax(y, -1)

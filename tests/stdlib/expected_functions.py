@@ -1,4 +1,4 @@
-"""Activations and losses, checked against PyTorch; extremes are among the inputs."""
+"""Activations and losses, compared with PyTorch; the inputs include extreme values."""
 
 import numpy as np
 from common import same, tensor, torch, uniform, write
@@ -71,7 +71,7 @@ def losses():
     }
     write("losses.in.chron", {"p": p, "t": t, "bits": bits, "label": labels, "soft": soft})
     write("losses.out.chron", rows)
-    # A matrix holds one sample in each row.
+    # A matrix contains one sample in each row.
     m = [s * uniform(random, 2, classes) for s in (1, 20, 500)]
     k = [random.integers(0, classes, 2) for _ in m]
     write("losses_of_rows.in.chron", {"logits": m, "label": k})

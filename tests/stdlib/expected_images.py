@@ -1,4 +1,4 @@
-"""Nodes of `spatial`, element by element from their definitions, checked against PyTorch."""
+"""Nodes of `spatial`, element by element from their definitions, compared with PyTorch."""
 
 import math
 
@@ -17,7 +17,8 @@ def response(x):
 
 
 def moved(x, block, channel_of):
-    """Blocks out of channels: channel_of(k, i, j) has element (i, j) of the blocks of channel k."""
+    """Makes blocks from channels: channel_of(k, i, j) is the channel with element (i, j) of
+    the blocks of channel k."""
     _, c, h, w = x.shape
     y = np.empty((1, c // block**2, h * block, w * block))
     for k in range(y.shape[1]):
@@ -49,7 +50,7 @@ def keys(d, a=-0.75):
 
 
 def resized(x, m, weight):
-    """The last axis at m places; elements beyond the edge are those at it."""
+    """Resizes the last axis to m elements; elements beyond the edge equal the edge."""
     n = x.shape[-1]
     y = np.zeros((*x.shape[:-1], m))
     for o in range(m):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes large_numbers.in.chron and .out.chron: where squares, differences or sums of large numbers overflow, where
-low frequencies leave few digits, and where elements are infinite. By NumPy in f64, in which nothing of it happens, by
-numpy.quantile where that is no NaN, and of the regulator by hand: of one state with q = 0 and r = 1 it is p = a^2 - 1.
+"""Writes large_numbers.in.chron and .out.chron: cases in which squares, differences or sums of
+large numbers overflow, low frequencies leave few digits, or elements are infinite. The values
+come from NumPy in f64, where none of this happens, and from numpy.quantile where that is not NaN.
+Those of the regulator are worked out by hand: for one state with q = 0 and r = 1, p = a^2 - 1.
 
-    expected_large_numbers.py
+  expected_large_numbers.py
 """
 import math
 import pathlib
@@ -22,7 +23,7 @@ OPEN, WIDE = [1.0, 2.0, math.inf], [-math.inf, 1.0, 3.0, 8.0]
 
 
 def lowpass(f):
-    """The cookbook's formula; 1 - cos as 2 sin^2 of the half."""
+    """The cookbook's formula, with 1 - cos as 2 sin^2 of the half angle."""
     angle = 2 * math.pi * f
     alpha = math.sin(angle) / (2 * 0.7071)
     b0 = math.sin(angle / 2) ** 2 / (1 + alpha)
@@ -30,7 +31,8 @@ def lowpass(f):
 
 
 def quantile(q, x):
-    """NumPy's where elements beside are finite; else by the definition: a weight of 0 takes no part."""
+    """NumPy's if the neighbouring elements are finite, else by the definition: an element with
+    weight 0 is ignored."""
     at = q * (len(x) - 1)
     low = min(int(at), len(x) - 2)
     weight = at - low
@@ -68,7 +70,7 @@ def main():
         out["between"].append(repr(float(quantile(Q[t], OPEN))))
         out["above"].append(repr(float(quantile(Q[t], WIDE))))
         out["average"].append(repr(float(sum(b / (t + 1) for b in BIG[:t + 1]))))
-        # A system that is stable by itself needs no command where a state costs nothing.
+        # A stable system needs no command if a state costs nothing.
         p = max(A[t] ** 2 - 1, 0.0)
         out["p"].append(f"[{p!r}]")
         out["k"].append(f"[{p * A[t] / (1 + p)!r}]")

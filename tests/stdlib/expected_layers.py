@@ -1,4 +1,4 @@
-"""Layers with given weights, checked against PyTorch, sequence by sequence and batch by batch."""
+"""Layers with given weights, compared with PyTorch, sequence by sequence and batch by batch."""
 
 import numpy as np
 from common import ABSENT, UNDETERMINED, same, tensor, torch, uniform, write
@@ -8,7 +8,7 @@ LENGTHS = [4, 1, 6, 3]
 
 
 def wave(n, phase):
-    """Known weights, as the node of this name in the tests makes them."""
+    """Known weights, as the node of this name in the tests computes them."""
     return 0.4 * np.sin(phase + 0.7 * np.arange(n))
 
 
@@ -91,7 +91,7 @@ def recurrent():
             backward += ours[1]
         rows[kind + "_forward"] = forward + run(step, weights(gates, 0.3), parts, rest)
         rows[kind + "_backward"] = backward + [UNDETERMINED] * len(rest)
-    for row in rows.values():  # rows leave whole
+    for row in rows.values():  # rows are written as a whole
         row[-len(rest) :] = [UNDETERMINED] * len(rest)
     write("recurrent.out.chron", rows)
 
@@ -103,7 +103,7 @@ def normalisation():
     write("layer_norm.in.chron", {"x": xs})
     write("layer_norm.out.chron", {"y": ys})
     train = [True] * 9 + [False] * 3 + [True] * 5 + [False] * 2 + [True] * 2
-    end = [n in (3, 4, 8, 10, 16) for n in range(len(train))]  # 10: not a training cycle, 19 on: no end
+    end = [n in (3, 4, 8, 10, 16) for n in range(len(train))]  # 10: not a training cycle; from 19 on: no end
     x = uniform(random, len(train), 3)
     x[:, 1] += 100.0
     y, batch = [UNDETERMINED] * len(train), []
@@ -136,7 +136,8 @@ def normalisation():
 
 
 def experts():
-    """A mixture by hand of a matrix and of a running sum; the second sees only its own cycles."""
+    """A mixture, by hand, of a matrix and of a running sum; the second computes only at its
+    own cycles."""
     random = np.random.default_rng(9)
     x, total, rows = uniform(random, 20, 2), np.zeros(2), []
     w = wave(4, 0.3).reshape(2, 2)

@@ -1,4 +1,4 @@
-"""Quantiles by NumPy, norms of windows and an lstm cell with peepholes from their definitions."""
+"""Quantiles by NumPy; norms of windows and an LSTM cell with peepholes from their definitions."""
 
 import numpy as np
 from common import uniform, write
@@ -9,7 +9,8 @@ def sigmoid(x):
 
 
 def windows(x, p):
-    """Of two elements one apart, every two, one zero before: as many as begin within x."""
+    """Windows of two elements at distance one, with stride two and one zero before; those that
+    begin within x."""
     padded = np.concatenate([np.zeros((2, 1)), x, np.zeros((2, 3))], axis=1)
     return np.stack([np.sum(np.abs(padded[:, [k, k + 2]]) ** p, axis=1) ** (1 / p) for k in (0, 2, 4)], axis=1)
 

@@ -1,5 +1,5 @@
-"""Signals, control and metrics. Filters are SciPy's: a Butterworth design for the low and high
-pass, freqz for the notch, lfilter for all."""
+"""Signals, control and metrics. Filters are SciPy's: a Butterworth design for low pass and
+high pass, freqz for the notch, lfilter for all."""
 
 import numpy as np
 from common import ABSENT, same, uniform, write
@@ -17,7 +17,7 @@ def signals():
     taps = [0.5, -0.25, 1.0, 0.125]
     low_b, low_a = signal.butter(2, 2 * 0.1)
     high_b, high_a = signal.butter(2, 2 * 0.1, "high")
-    # A notch has its zeros on the unit circle, and gain 1 far from them.
+    # A notch filter has its zeros on the unit circle, and gain 1 far from them.
     angle, quality = 2 * np.pi * 0.1, 2.0
     width = np.sin(angle) / (2 * quality)
     notch_b = np.array([1, -2 * np.cos(angle), 1]) / (1 + width)
@@ -59,7 +59,7 @@ def control():
         error, rate = target[t] - measured[t], (measured[t] - measured[max(t - 1, 0)]) / dt
         tried = integral + 0.9 * error * dt
         wanted = kp[t] * error + tried - 0.02 * rate
-        # A limit that was hit, and an error that pushes further: the integral rests.
+        # At a limit, an error that pushes further beyond it does not change the integral.
         if not (wanted > high and error > 0 or wanted < low and error < 0):
             integral = tried
         command.append(np.clip(wanted, low, high))

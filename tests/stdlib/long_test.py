@@ -1,7 +1,8 @@
 """Statistics of long streams of f32: long_test.py RMLC.
 
-A mean that is kept in f32 stands still after some ten thousand cycles: 1000 for 40,000 cycles and 1001 for as many give
-1000, since no further element moves it by its last digit. The expected numbers are those of NumPy:
+A mean that is stored in f32 stops changing after some ten thousand cycles. The input 1000 for
+40,000 cycles and 1001 for as many gives 1000, because no further element changes its last digit.
+The expected numbers are those of NumPy:
 
     x = numpy.repeat(numpy.float32([1000, 1001]), 40000)
     x.mean(dtype="f8"), x.var(dtype="f8"), (x > 1000).mean()

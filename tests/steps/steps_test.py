@@ -1,8 +1,10 @@
-"""What a node with dealt inputs learns, to the bit: NumPy adds the gradients of single micro-batches in the tree that
-the language describes (docs/language.md) and moves the parameters; the compiler runs the program as it is.
+"""The learned values of a node with dealt inputs, to the bit. NumPy adds the gradients of
+single micro-batches in the tree that the language defines (docs/language.md) and updates the
+parameters; the compiler runs the unchanged program.
 
-The gradient of a micro-batch is what an optimiser `reveal` leaves in a parameter that was 0. Each run stops in the
-middle of a step, which then has moved nothing yet; a resumed run ends it."""
+The gradient of a micro-batch is the value that an optimiser `reveal` leaves in a parameter
+that was 0. Each run stops in the middle of a step, which has then updated nothing; a resumed
+run completes it."""
 
 import pathlib
 import re
@@ -20,7 +22,7 @@ RMLC = sys.argv[1]
 HERE = pathlib.Path(__file__).parent
 NETS = {"mlp": 13, "lstm": 43, "norm": 15, "line": 3}
 SIZES = [3, 1, 2, 4, 2, 3, 1, 1, 5, 2, 3, 2]  # rows of the micro-batches
-STOP = 10  # after so many a run stops, and another one goes on
+STOP = 10  # number of rows after which a run stops and another one resumes it
 rng = np.random.default_rng(3)
 
 
@@ -32,7 +34,7 @@ def run(*arguments):
 
 
 def parameter(state):
-    """The one parameter of a saved state, `v` of the network itself."""
+    """The single parameter of a saved state, `v` of the network itself."""
     ((values, _),) = [found for name, found in parameters(state).items() if re.fullmatch(r"\w+\.v", name)]
     return np.array(values)
 
@@ -51,7 +53,7 @@ class Net:
             "--strict-math")
 
     def learned(self, program, rows, w, *options):
-        """The parameter behind these rows."""
+        """The parameter after these rows."""
         np.savez(self.folder / "rows.npz", end=self.end[rows], w=np.tile(w, (len(self.t[rows]), 1)), x=self.x[rows],
                  t=self.t[rows])
         saves = [] if "--resume" in options else ["--save", self.folder / "state"]
@@ -59,7 +61,8 @@ class Net:
         return parameter(self.folder / "state")
 
     def gradient(self, rows, w):
-        """Of a micro-batch. Of `line` it comes row by row, and is added in their order."""
+        """The gradient of a micro-batch. For `line` it is given row by row, and the rows are
+        added in order."""
         if self.name != "line":
             return self.learned([self.one], rows, w)
         total = None
@@ -70,7 +73,7 @@ class Net:
 
 
 def moves(net, per_step):
-    """The parameter before each step, and behind the last one that is whole."""
+    """The parameter before each step, and after the last complete step."""
     batches = [slice(stop - size, stop) for stop, size in zip(np.cumsum(SIZES), SIZES)]
     moved, momentum, expected = np.zeros_like(net.w), np.zeros_like(net.w), [np.zeros_like(net.w)]
     for first in range(0, len(SIZES) - per_step + 1, per_step):

@@ -1,10 +1,11 @@
-"""The sum of a step, as the language describes it: what steps and ranks are held to."""
+"""The sum of a step, as the language defines it, for the tests of steps and ranks."""
 
 import operator
 
 
 def tree_sum(values, add=operator.add):
-    """Of n that are left, number k becomes k + (k + h), h the half of n, rounded up. None is a gap: nothing is added."""
+    """In each round, element k of the remaining n becomes element k plus element k + h, where
+    h is n / 2 rounded up. None is a gap, to which nothing is added."""
     values = list(values)
     while len(values) > 1:
         half = (len(values) + 1) // 2

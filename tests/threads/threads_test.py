@@ -1,7 +1,7 @@
-"""Programs give the same rows, to the bit, in any number of threads: threads_test.py RMLC.
+"""Programs must give the same rows, to the bit, in any number of threads: threads_test.py RMLC.
 
-Every node of wide.rml and of the segments in ../batching runs without threads, and built for 8 threads in 1, 2, 3
-and 8.
+Every node of wide.rml and of the segments in ../batching runs without threads, and built for 8
+threads in 1, 2, 3 and 8.
 """
 import concurrent.futures
 import pathlib
@@ -29,7 +29,7 @@ def compare(what, expected, found):
 
 
 def check(folder, program, node, cycles, options):
-    """A program without threads against one for 8, in as many and in fewer."""
+    """Compares a program without threads with one built for 8 threads, in 8 and in fewer."""
     expected = output(RMLC, "run", program, "--node", node, "--cycles", cycles, *options)
     if expected[0] != (1 if node == "faults" else 0) or len(expected[1].split("\n")) < min(cycles, 4):
         problems.append(f"{node}: {expected}")
@@ -64,7 +64,8 @@ with tempfile.TemporaryDirectory() as folder:
     refused = output(programs[0], "--cycles", 5, "--threads", 9)
     if refused[0] != 2 or "built for 8 threads" not in refused[2]:
         problems.append(f"9 of 8 threads: {refused}")
-    # A C library in a shared object: the same results, and no thread is left when it is unloaded.
+    # A C library in a shared object: the same results, and no thread remains after it is
+    # unloaded.
     archive = pathlib.Path(RMLC).resolve().parent.parent / "lib" / "rmlc" / "librmlrt.a"
     results = []
     for threads in (1, 3):

@@ -1,8 +1,8 @@
 """The expected outputs of the programs beside this file, by PyTorch's layers, autograd and
-optimisers (1.13 wrote what is stored). Data and first parameters are the constants of the
-programs. Each example is 200 updates long.
+optimisers (the stored files were written with 1.13). Data and initial parameters are the
+constants of the programs. Each example has 200 updates.
 
-With the name of a folder it writes there, to compare; otherwise here."""
+If a folder is given, the files are written there for comparison, otherwise here."""
 
 import ast
 import pathlib
@@ -22,7 +22,7 @@ torch.set_default_dtype(torch.float64)
 
 
 class Constants:
-    """The constants of a program: lists as they are, as tensors, or as parameters."""
+    """The constants of a program: as lists, as tensors, or as parameters."""
 
     def __init__(self, program):
         text = (HERE / program).read_text()
@@ -44,7 +44,7 @@ def store(name, **rows):
 
 
 def sequences(ends):
-    """Slices of the cycles between the ends, again and again."""
+    """Slices of the cycles between the ends, repeated forever."""
     starts = [0] + [n + 1 for n, end in enumerate(ends) if end]
     return cycle([slice(a, b) for a, b in zip(starts, starts[1:])])
 
@@ -55,7 +55,7 @@ def mse(outputs, targets):
 
 
 class PerSequence:
-    """What a program shows at the end of each sequence."""
+    """The values that a program outputs at the end of each sequence."""
 
     def __init__(self):
         self.rows = {"end": [], "total": [], "last": []}
@@ -95,7 +95,8 @@ def mlp():
 
 
 def load(layer, suffix, *values):
-    """Sets a layer's parameters; None is a bias that stays zero, a part of the other one."""
+    """Sets a layer's parameters; None is a bias that stays zero, since it is part of the other
+    one."""
     for name, value in zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), values):
         parameter = getattr(layer, name + suffix)
         parameter.data = torch.zeros_like(parameter) if value is None else value.clone()
@@ -146,7 +147,7 @@ def adam(rate):
 
 
 def mixed():
-    """Losses only where `learns`; a sequence without one moves nothing."""
+    """Losses only where `learns` is true; a sequence without a loss updates nothing."""
     c = Constants("mixed.rml")
     layer, out = load(torch.nn.RNN(2, 3), "_l0", c.kernel, c.state_kernel, c.bias, None), readout(c)
     optimiser = torch.optim.Adam(learned(layer, out), 0.02)
@@ -202,7 +203,7 @@ def batch_norm(program):
 
 
 def experts():
-    """An optimiser for each expert, which steps only where the expert is on."""
+    """An optimiser for each expert, which steps only where the expert is active."""
     c = Constants("experts.rml")
     router = c.parameters("router")
     members = [c.parameters(f"kernel{n}", f"bias{n}") for n in (1, 2, 3)]
@@ -228,8 +229,8 @@ def experts():
 
 
 def pipeline():
-    """Sample m is at stage j in cycle m + j and learned from in cycle m + 2; samples of negative
-    number are the zeros with which the delays begin, and enter at a later stage."""
+    """Sample m is at stage j in cycle m + j and is learned in cycle m + 2. Samples of negative
+    number are the zeros with which the delays begin; they enter at a later stage."""
     c = Constants("pipeline.rml")
     stages = [c.parameters(f"kernel{n}", f"bias{n}") for n in (1, 2, 3)]
     optimisers = [torch.optim.SGD(p, 0.01, momentum=0.9) for p in stages]

@@ -1,9 +1,10 @@
-"""How tests with a peer's values are written: a group is a program, its inputs and what a peer gives.
+"""Writes tests with the values of another package (the peer). A group is a program, its inputs
+and the peer's values.
 
-For f32 and f64 each group gives NAME_f32.rml and its chronograms, whose first lines tell the lint of coverage
-what they hold. An entry is a call of the library and the function that another package has for it, of PyTorch's
-tensors; gradients, of the sum of the outputs, are PyTorch's as well. What a layer draws is read with `rmlc trace`
-(RMLC in the environment, build/dev/bin/rmlc otherwise)."""
+Each group gives NAME_f32.rml and NAME_f64.rml with their chronograms, whose first lines
+describe them for the coverage lint. An entry is a call of the library and the peer's function
+of PyTorch tensors. Gradients of the sum of the outputs are PyTorch's as well. The weights that
+a layer draws are read with `rmlc trace` (RMLC in the environment, else build/dev/bin/rmlc)."""
 
 import json
 import os
@@ -24,15 +25,16 @@ from chronogram import cell  # noqa: E402
 
 INF, NAN = float("inf"), float("nan")
 TOLERANCE = {"f32": "3e-6", "f64": "1e-12"}
-# Numbers at which functions break: zeros, ties, what over- and underflows, what is no number.
+# Numbers at which functions fail: zeros, ties, over- and underflow, NaN.
 EDGES = [0.0, -0.0, 1e-30, -1e-30, 1.0, -1.0, 20.0, -20.0, 1e7, 1e30, -1e30]
 NOT_FINITE = [INF, -INF, NAN]
 
 
 @dataclass
 class Entry:
-    """`call` is what the program writes; with `gradient`, PyTorch's gradient of each float input it names
-    is a row as well. `scale` brings small numbers to where a tolerance sees them."""
+    """`call` is the text in the program. With `gradient`, PyTorch's gradient of each float
+    input that it names is a row as well. `scale` enlarges small numbers so that the tolerance
+    applies to them."""
 
     name: str
     call: str
@@ -43,8 +45,8 @@ class Entry:
 
 @dataclass
 class Series:
-    """A call whose value of a cycle is of those before as well: `peer` takes arrays with an axis of cycles,
-    in NumPy's f64, and gives one for each of `names`."""
+    """A call whose value at a cycle depends on earlier cycles: `peer` takes arrays with an
+    axis of cycles, in NumPy's f64, and returns one for each of `names`."""
 
     names: str
     call: str
@@ -56,10 +58,11 @@ RATE = 0.1
 
 @dataclass
 class Layer:
-    """A call of a stream, of what other cycles of its segment bring and of what it has drawn: `peer` takes the
-    `weights`, by their paths below the call, and the inputs, with an axis of the segment's cycles. `segments` says
-    where they end, from the inputs. With `gradient`, `diff` goes along RATE times the sum of the outputs; what it
-    moves the weights by is seen in the next segment."""
+    """A call that depends on a stream, on other cycles of its segment, and on drawn weights.
+    `peer` takes the `weights`, by their paths below the call, and the inputs, with an axis of
+    the segment's cycles. `segments` returns the ends of segments, from the inputs. With
+    `gradient`, `diff` descends along RATE times the sum of the outputs; the change of the
+    weights is visible in the next segment."""
 
     name: str
     call: str
@@ -85,8 +88,8 @@ def values_only(entries):
 
 @dataclass
 class Group:
-    """`arguments` is "ordinary", "edge" or both; `inputs` are name -> cells, all of one shape; `nodes`
-    are what the calls need beside the library."""
+    """`arguments` is "ordinary", "edge" or both; `inputs` are name -> cells, all of one shape;
+    `nodes` are the nodes that the calls need in addition to the library."""
 
     name: str
     arguments: str
@@ -98,7 +101,7 @@ class Group:
 
 
 def number_text(value):
-    """f32 in as few digits as tell it apart."""
+    """f32 with the fewest digits that identify it."""
     if isinstance(value, np.float32):
         text = str(value)
         return text[:-2] if text.endswith(".0") else text
@@ -139,7 +142,8 @@ def widened(array):
 
 
 def at_cycle(entry, given):
-    """What the peer gives for one cycle's inputs, and the gradients; worked in f64 of what f32 can hold."""
+    """The peer's values for the inputs of one cycle, and the gradients; computed in f64 from
+    numbers that f32 can represent."""
     tensors = {n: torch.tensor(widened(a), requires_grad=entry.gradient and a.dtype.kind == "f") for n, a in given.items()}
     y = entry.peer(*tensors.values())
     gradients = []
@@ -163,7 +167,8 @@ def layer_node(entry, inputs):
 
 
 def drawn_by(layers, group, inputs, dtype):
-    """What the layers of a group draw at the first cycle, as `rmlc trace` shows it of a program of them alone."""
+    """The weights that the layers of a group draw at the first cycle, as `rmlc trace` shows
+    them for a program of these layers."""
     paths = {f"the_{entry.name}.{w}": (entry.name, w) for entry in layers for w in entry.weights}
     if not paths:
         return {}
@@ -237,7 +242,7 @@ def write_entry(entry, inputs, dtype):
 
 
 def program(group, inputs, nodes, outputs, equations):
-    """Text of a program; `inputs` and `outputs` are name -> type, or no type."""
+    """The text of a program; `inputs` and `outputs` are name -> type, or no type."""
     calls = group.nodes + " ".join(e.call for e in group.entries)
     text = "".join(f"import {m};\n" for m in sorted(set(re.findall(r"\b([a-z]\w*)\.\w+\(", calls)))) + "\n"
     nodes = nodes + [group.nodes] * bool(group.nodes)

@@ -1,5 +1,5 @@
-"""Writes the tests of this folder: make.py [MODULE…]. Needs rmlc, PyTorch, SciPy, scikit-learn, ONNX and ONNX Runtime;
-the tests do not."""
+"""Writes the tests of this folder: make.py [MODULE…]. Needs rmlc, PyTorch, SciPy,
+scikit-learn, ONNX and ONNX Runtime; the tests do not."""
 
 import importlib
 import sys

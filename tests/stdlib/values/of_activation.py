@@ -1,4 +1,5 @@
-"""Activations, by torch.nn.functional; what it lacks from its definition, in PyTorch's arithmetic."""
+"""Activations, by torch.nn.functional; those that it lacks by their definitions, in PyTorch's
+arithmetic."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""What gradients of decompositions give back, for any adjoints of their parts, by PyTorch's own."""
+"""Gradients of decompositions, for arbitrary adjoints of their parts, by PyTorch."""
 
 import numpy as np
 import torch
@@ -8,7 +8,8 @@ L = torch.linalg
 
 
 def adjoint(function, count):
-    """Of the first input, for `count` adjoints that come last. PyTorch works the parts out itself."""
+    """The adjoint of the first input; the last `count` arguments are adjoints. PyTorch
+    computes the parts itself."""
 
     def run(*given):
         a = given[0].detach().clone().requires_grad_()
@@ -22,7 +23,8 @@ def adjoint(function, count):
 
 
 def svd(u, s, vt, du, ds, dvt):
-    """Singular vectors come in pairs of either sign: PyTorch's take those of the parts that are given."""
+    """Singular vectors have arbitrary signs, so those of PyTorch get the signs of the given
+    parts."""
     a = ((u * s) @ vt).requires_grad_()
     parts = L.svd(a, full_matrices=False)
     signs = (parts[0] * u).sum(0).sign().detach()
@@ -31,7 +33,7 @@ def svd(u, s, vt, du, ds, dvt):
 
 
 def eigh(w, v, dw, dv):
-    """Likewise."""
+    """The same for eigenvectors."""
     a = ((v * w) @ v.mT).requires_grad_()
     parts = L.eigh((a + a.mT) / 2)
     signs = (parts[1] * v).sum(0).sign().detach()

@@ -10,7 +10,7 @@ LATER = torch.tensor([[True, True, False], [True, True, True]])
 
 
 def multi_head(heads, shared, mask):
-    """PyTorch's, where fewer keys than queries serve a group of heads each."""
+    """PyTorch's; fewer keys than queries serve a group of heads each."""
 
     def run(q, k, v):
         parts = [x.unflatten(-1, (n, -1)).transpose(-2, -3) for x, n in ((q, heads), (k, shared), (v, shared))]
@@ -21,10 +21,11 @@ def multi_head(heads, shared, mask):
 
 def self_attention(heads):
     def run(weights, x):
-        """One matrix for queries, keys and values, as multi_head_attention_forward takes them: transposed."""
+        """One matrix for queries, keys and values, transposed as in
+        multi_head_attention_forward."""
         n = x.shape[-1]
         query, key, value, result = (weights["self_attention." + w].reshape(n, n).mT for w in ("query", "key", "value", "result"))
-        rows = x.transpose(0, 1)  # Cycles are its batches.
+        rows = x.transpose(0, 1)  # cycles are its batches
         y, _ = F.multi_head_attention_forward(rows, rows, rows, n, heads, torch.cat([query, key, value]), None, None, None,
                                               False, 0.0, result, None, need_weights=False)
         return y.transpose(0, 1)
@@ -33,7 +34,8 @@ def self_attention(heads):
 
 
 def kept(entries):
-    """The last entries rows of each cycle, zeros before the first of a segment, and which are there."""
+    """The last `entries` rows at each cycle, zeros before the first row of a segment, and
+    flags for existing rows."""
 
     def run(x):
         padded = torch.cat([torch.zeros(entries - 1, *x.shape[1:], dtype=x.dtype), x])
@@ -55,7 +57,7 @@ def streaming(entries, heads, shared):
 
 
 def at_once(peer):
-    """A stream whose first segment never ends, of arrays."""
+    """For streams whose first segment never ends: applies the peer to whole arrays."""
 
     def run(*given):
         made = peer(*[torch.tensor(x) for x in given])
@@ -151,7 +153,8 @@ LOOSE = {"f32": "1e-3", "f64": "1e-11"}
 GROUPS = [
     Group("attention_heads", "ordinary", "PyTorch", qkv(1, 2, 0.5), HEADS, LOOSE),
     Group("attention_heads_edges", "edge", "PyTorch", qkv(0, 100, 1e4, -0.0), values_only(HEADS), LOOSE),
-    # What is masked is never seen, NaN neither; PyTorch adds -inf to it, and a row that sees nothing is NaN there.
+    # Masked elements have no effect, even NaN. PyTorch adds -inf to them, so a row without
+    # allowed elements is NaN there.
     Group("attention_heads_not_finite", "edge", "PyTorch",
           {"q": [drawn(2, 4), np.full((2, 4), NAN)], "k": [drawn(3, 4)] * 2, "v": [np.where(np.eye(3, 4), INF, 1.0), drawn(3, 4)]},
           values_only([e for e in HEADS if e.name != "hidden"]), LOOSE),

@@ -1,4 +1,5 @@
-"""Kalman filters, by what Gaussian vectors are given others; optimal regulators, by SciPy's solution of Riccati's equation."""
+"""Kalman filters, by conditional Gaussian distributions; optimal regulators, by SciPy's
+solution of Riccati's equation."""
 
 import numpy as np
 import torch
@@ -15,9 +16,11 @@ def text(array):
 
 
 def given_all(z):
-    """The last state given all measurements: they are Gaussian vectors, whose joint covariance is written down."""
+    """The last state, given all measurements: the joint covariance of these Gaussian vectors
+    is written down."""
     n, k = len(z), len(X0)
-    # State s is the sum of a^(s - i) times the vector i: the first state, then drive and noise of each step.
+    # State s is the sum of a^(s - i) times vector i: the first state, then drive and noise of
+    # each step.
     whole = np.block([[np.linalg.matrix_power(A, s - i) if i <= s else np.zeros((k, k)) for i in range(n)] for s in range(n)])
     mean = whole @ np.concatenate([X0] + [DRIVE] * (n - 1))
     spread = whole @ linalg.block_diag(P0, *[Q] * (n - 1)) @ whole.T
@@ -35,7 +38,7 @@ def filtered(end, z):
 
 
 def pendulum(z):
-    """The extended filter as books have it, with the shorter update."""
+    """The extended filter as in textbooks, with the shorter update."""
     x, p, q, r, out = np.array([0.5, 0.0]), np.eye(2), 1e-2 * np.eye(2), np.array([[0.1]]), []
     for measured in z:
         h = np.array([[np.cos(x[0]), 0.0]])
@@ -60,7 +63,7 @@ def predict(x, h, s):
 
 
 def regulator(a, q):
-    """After enough iterations: SciPy's solution and its gain."""
+    """The result after enough iterations: SciPy's solution and its gain."""
     b, r, out = np.array([[0.0], [1.0]]), np.array([[2.0]]), []
     for system, weights in zip(a, q):
         cost = weights @ weights.T + np.eye(2)
@@ -70,7 +73,8 @@ def regulator(a, q):
 
 
 def three_steps(x, m):
-    """The least cost of three steps, all commands at once: of a least-squares problem over them."""
+    """The least cost of three steps, with all commands optimised together as a least-squares
+    problem."""
     b, r, c = torch.tensor([[0.0], [1.0]]).double(), torch.tensor([[2.0]]).double(), m @ m.T + torch.eye(2)
     free = torch.cat([torch.linalg.matrix_power(x, t) for t in range(4)])
     zero = torch.zeros(2, 1, dtype=x.dtype)

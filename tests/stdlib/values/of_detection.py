@@ -1,4 +1,5 @@
-"""Boxes of YOLO from its paper, what boxes share, and those that stay, by NumPy and SciPy."""
+"""YOLO's boxes from its paper, intersection over union, and non-maximum suppression, by NumPy
+and SciPy."""
 
 import numpy as np
 from groups import INF, NAN, Group, Series
@@ -31,7 +32,8 @@ def shared(a, b):
 
 
 def suppressed(n, threshold):
-    """Box by box in the order of scores; a box goes if it shares too much with one that stays."""
+    """Box by box in the order of scores; a box is dropped if it overlaps too much with one
+    that is kept."""
 
     def run(boxes, scores):
         out = []
@@ -48,7 +50,7 @@ def suppressed(n, threshold):
 
 
 def once(boxes, scores):
-    """The first step, and what it leaves."""
+    """The first step, and the remaining boxes."""
     out = []
     for row, score in zip(boxes, scores):
         best = np.argmax(score)

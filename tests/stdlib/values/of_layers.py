@@ -39,7 +39,7 @@ IMAGES = [
     Entry("magnitudes", "spatial.magnitudes(3.0, x)", lambda x: x.abs() ** 3),
     Entry("root", "spatial.root(3.0, x * x + 1.0)", lambda x: (x * x + 1) ** (1 / 3)),
 ]
-# `diff` trains what a layer learns, so that these have other values the next cycle.
+# `diff` trains the weights of a layer, so they have other values at the next cycle.
 for entry in ROWS + IMAGES:
     entry.gradient = entry.name not in ("layer_norm", "rms_norm", "group_norm", "prelu", "instance", "moved")
 THETA = [
@@ -93,7 +93,7 @@ GROUPS = [
     Group("layers_images", "ordinary", "PyTorch", {"x": [drawn(1, 2, 2, 4) for _ in range(3)]}, IMAGES, LOOSE),
     Group("layers_images_edges", "edge", "PyTorch",
           {"x": [np.zeros((1, 2, 2, 4)), np.full((1, 2, 2, 4), 3.0), 1e4 * drawn(1, 2, 2, 4)]}, values_only(IMAGES), LOOSE),
-    # What the library says of 0, where PyTorch has none or another one.
+    # The library's values at 0, where PyTorch has none or other ones.
     Group("layers_zeros", "edge", "PyTorch", {"x": [np.array([0.0, -2.0, 3.0]), np.array([-0.0, 0.0, 1.0])]},
           [Entry("magnitudes", "spatial.magnitudes(3.0, x)", lambda x: x.abs() ** 3),
            Entry("root", "spatial.root(2.0, x * x)", lambda x: x.abs()),

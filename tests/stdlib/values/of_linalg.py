@@ -1,4 +1,4 @@
-"""Decompositions up to signs, by torch.linalg; what is short, by its definition."""
+"""Decompositions up to signs, by torch.linalg; short functions by their definitions."""
 
 import numpy as np
 import torch

@@ -9,12 +9,13 @@ WEIGHTS = torch.tensor([1.0, 3.0, 0.5], dtype=torch.float64)
 
 
 def binary_of(p, target):
-    """PyTorch bounds logarithms by -100, the library probabilities by 1e-37."""
+    """PyTorch limits logarithms to at least -100, the library limits probabilities to at least
+    1e-37."""
     return torch.mean(-target * torch.log(p.clamp(min=1e-37)) - (1 - target) * torch.log((1 - p).clamp(min=1e-37)))
 
 
 def binary_small(x, target):
-    """PyTorch's own loses its digits far below 0."""
+    """PyTorch's own function loses its digits far below 0."""
     return (target * F.softplus(-x) + (1 - target) * F.softplus(x)).mean()
 
 
@@ -44,7 +45,7 @@ SMOOTHED = [
     Entry("sharp_ce", "loss.cross_entropy_smoothed(0.0, [1.0, 3.0, 0.5], -1, x, k)",
           lambda x, k: F.cross_entropy(x, k.long(), weight=WEIGHTS, ignore_index=-1)),
 ]
-# The targets' mean is PyTorch's own smoothing, of a distribution wanted.
+# The targets are smoothed towards a wanted distribution, which PyTorch does not offer.
 SPREAD = [Entry("spread", "loss.soft_cross_entropy(x, loss.smoothed(0.2, t))",
                 lambda x, t: F.cross_entropy(x, t, label_smoothing=0.2))]
 WEIGHTED = [Entry("bce_with", "loss.binary_cross_entropy_with(3.0, x, t)",
@@ -145,7 +146,8 @@ GROUPS = [
           {"x": [drawn(2, 3) for _ in range(3)], "t": cells(*[[[0.2, 0.3, 0.5], [1, 0, 0]]] * 3)}, SOFT),
     Group("loss_soft_impossible", "edge", "PyTorch",
           {"x": cells([[0, -INF, 1]], [[-INF, 3, -INF]], [[0, -INF, 1]]), "t": cells([[0.5, 0, 0.5]], [[0, 1, 0]], [[0.5, 0.25, 0.25]])},
-          # What cannot be and is not wanted counts 0, as in xlogy; in PyTorch's cross_entropy it is NaN.
+          # A class that is impossible and has target 0 contributes 0, as in xlogy; PyTorch's
+          # cross_entropy gives NaN.
           values_only([Entry("soft", "loss.soft_cross_entropy(x, t)",
                              lambda x, t: -torch.special.xlogy(t, torch.softmax(x, -1)).sum(-1).mean())])),
     Group("loss_soft_edges", "edge", "PyTorch",

@@ -1,4 +1,5 @@
-"""Precision, recall, F1 and the area under the curve, by scikit-learn; where a class is missing, by their definitions."""
+"""Precision, recall, F1 and the area under the curve, by scikit-learn; if a class is missing,
+by their definitions."""
 
 import numpy as np
 from groups import INF, NAN, Group, Series
@@ -6,7 +7,8 @@ from sklearn import metrics
 
 
 def so_far(statistic, n=None, end=None, rows=False):
-    """A statistic of the labels and predictions so far, since the segment began, or of the last n of them."""
+    """A statistic of the labels and predictions so far, since the beginning of the segment, or
+    of the last n."""
 
     def run(*given):
         given = list(given)
@@ -22,7 +24,7 @@ def so_far(statistic, n=None, end=None, rows=False):
 
 
 def millionths(y):
-    """The rates are of f64, whatever else is."""
+    """Rates are always f64, so they are compared as integers in millionths."""
     return int(1e6 * y + 0.5)
 
 
@@ -32,9 +34,10 @@ def rate(name):
 
 
 def area(score, label):
-    """scikit-learn takes no infinities: what is larger than all others stands for them."""
+    """scikit-learn takes no infinities, so they are replaced by a number larger than all
+    others."""
     if label.all() or not label.any():
-        return 0  # What a program casts NaN to.
+        return 0  # the value to which a program casts NaN
     return millionths(metrics.roc_auc_score(label, np.clip(score, -1e31, 1e31)))
 
 
@@ -76,7 +79,7 @@ def booleans(*shape):
 
 
 def drawn(*shape):
-    """Of few values, so that some are equal."""
+    """Draws from few values, so that some are equal."""
     return np.round(random.uniform(-1, 1, shape), 1)
 
 

@@ -1,4 +1,5 @@
-"""Faults that were found: stateful nodes, filters, schedules, orders, against NumPy, SciPy and scikit-learn."""
+"""Regressions of stateful nodes, filters, schedules and orders, compared with NumPy, SciPy and
+scikit-learn."""
 
 import numpy as np
 import torch
@@ -7,7 +8,8 @@ from scipy import signal
 
 
 def pid(target, measured, gains=(-2.0, -1.0, 0.0), low=0.0, high=10.0, dt=0.5):
-    """A regulator whose integral stands still while it would drive the command further beyond a limit."""
+    """A regulator whose integral does not change while it would push the command further
+    beyond a limit."""
     kp, ki, kd = gains
     integral, out, before = 0.0, [], measured[0]
     for t, m in zip(target, measured):
@@ -21,7 +23,7 @@ def pid(target, measured, gains=(-2.0, -1.0, 0.0), low=0.0, high=10.0, dt=0.5):
 
 
 def bank(design):
-    """A filter of each frequency, by SciPy's direct form with the cookbook's coefficients."""
+    """A filter for each frequency, by SciPy's direct form with the cookbook's coefficients."""
 
     def run(x):
         rows = []
@@ -37,7 +39,7 @@ def bank(design):
 
 
 def cosine(t):
-    """PyTorch's CosineAnnealingLR in closed form; within no steps the rate is the lowest."""
+    """PyTorch's CosineAnnealingLR in closed form; without steps the rate is the lowest."""
     return np.full(len(t), 0.2)
 
 
@@ -50,7 +52,8 @@ def local_response(x):
 
 
 def running(x):
-    """After four batches of one, whose variance is 0, what they lead to; PyTorch takes no such batches."""
+    """The limits after four batches of one sample, whose variance is 0; PyTorch refuses such
+    batches."""
     average, variance, out = np.zeros(2), np.ones(2), []
     for t, row in enumerate(x[:, 0]):
         out.append(np.zeros((1, 2)) if t < 4 else ((row - average) / np.sqrt(variance + 1e-3))[None])

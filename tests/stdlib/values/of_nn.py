@@ -1,4 +1,5 @@
-"""Layers that learn, by PyTorch; batches whose samples come one per cycle, mixtures and gates in its arithmetic."""
+"""Layers that learn, by PyTorch; batches with one sample per cycle, mixtures and gates, in
+PyTorch's arithmetic."""
 
 import numpy as np
 import torch
@@ -36,8 +37,8 @@ def batch_rows(w, train, x):
 
 
 def batch_stream(w, train, end, x):
-    """A segment is a batch to train on, or one cycle of use. PyTorch refuses batches of one: they become zeros, and
-    move the running variance to 0."""
+    """A segment is a batch to train on, or one cycle of use. PyTorch refuses batches of one;
+    they give zeros and move the running variance towards 0."""
     w = {n.split(".")[1]: v.reshape(-1) for n, v in w.items()}
     average, variance = w["running_average"].detach(), w["running_variance"].detach()
     if not train[0] or len(x) > 1:
@@ -52,7 +53,8 @@ def batches(given):
 
 
 def running_statistics(end, x):
-    """Those of PyTorch's BatchNorm1d, from the end of a batch on; mean and variance of each batch at its cycles."""
+    """The running statistics of PyTorch's BatchNorm1d from the end of a batch on; mean and
+    variance of each batch at its cycles."""
     norm, first, rows = torch.nn.BatchNorm1d(x.shape[-1], momentum=0.5).double(), 0, []
     for t in range(len(x)):
         if end[t]:
@@ -78,7 +80,7 @@ def moments(end, x):
 
 
 def moved(end, x):
-    """Of a lerp at the ends."""
+    """Moves by a lerp at the ends."""
     o, out = torch.zeros(2, dtype=F64), []
     for e, row in zip(end, x):
         o = torch.lerp(o, torch.tensor(row), 0.5) if e else o
@@ -87,7 +89,8 @@ def moved(end, x):
 
 
 def routed(router, kernel, bias, x):
-    """Fedus et al., 2022: the expert with the largest gate, the first of equals, times it."""
+    """Fedus et al., 2022: the expert with the largest gate (the first of equals), times the
+    gate."""
     gates = torch.softmax(router @ x, -1)
     k = int(np.argmax(gates.detach().numpy()))
     return gates[k] * F.linear(x, kernel[k], bias[k]), torch.tensor(k, dtype=torch.int32), gates
@@ -190,7 +193,7 @@ def drawn(*shape):
 
 
 def put(value):
-    """One element that is not finite, among others."""
+    """Puts one element that is not finite among the others."""
     x = drawn(1, 2, 5, 4)
     x[0, 1, 2, 1] = value
     return x

@@ -1,6 +1,8 @@
-"""What is drawn: the statistics of many draws against SciPy's distributions, with one seed, and what is certain.
+"""Random draws: the statistics of many draws with one seed against SciPy's distributions, and
+properties that always hold.
 
-A fit is true where Pearson's statistic, or Kolmogorov's, is below what one of ten thousand samples exceeds."""
+A fit is accepted if Pearson's or Kolmogorov's statistic is below the value that one of ten
+thousand samples exceeds."""
 
 import numpy as np
 from groups import INF, NAN, Group, Series

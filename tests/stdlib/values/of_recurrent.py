@@ -1,4 +1,5 @@
-"""Recurrent layers, by PyTorch's cells and modules; the two kinds of cell it lacks agree with ONNX Runtime's."""
+"""Recurrent layers, by PyTorch's cells and modules; two kinds of cell that it lacks are
+compared with ONNX Runtime."""
 
 import numpy as np
 import onnxruntime
@@ -29,7 +30,8 @@ def steps(kind, backward=False):
 
 
 def of(weights, path, suffix=""):
-    """A chronogram does not tell a matrix of one row from a vector."""
+    """The weights below a path. A chronogram does not distinguish a matrix of one row from a
+    vector."""
     bias = weights[path + "bias"]
     kernel, recurrent = (weights[path + n].reshape(len(bias), -1) for n in ("kernel", "recurrent"))
     return {"weight_ih_l0" + suffix: kernel, "weight_hh_l0" + suffix: recurrent, "bias_ih_l0" + suffix: bias,
@@ -37,7 +39,7 @@ def of(weights, path, suffix=""):
 
 
 def module(kind, form, units):
-    """A layer of a form: alone, _end, _back or _bi."""
+    """A layer in one form: alone, _end, _back or _bi."""
 
     def run(weights, *given):
         x = given[-1]
@@ -84,12 +86,12 @@ def by_runtime(op, feeds, **attributes):
 
 
 def in_order(order, *parts):
-    """Gates in ONNX's order, each tensor with an axis of directions."""
+    """Gates in ONNX's order; each tensor has an axis of directions."""
     return [torch.cat([p.chunk(len(order))[k] for k in order])[None] for p in parts]
 
 
 def peephole(kernel, recur, bias, peep, h, x):
-    """Gers and Schmidhuber, 2000; h stands for the cell as well."""
+    """Gers and Schmidhuber, 2000; h is also the cell."""
     i, f, g, o = (kernel @ x + recur @ h + bias).chunk(4)
     c = torch.sigmoid(f + peep[1] * h) * h + torch.sigmoid(i + peep[0] * h) * torch.tanh(g)
     y = torch.sigmoid(o + peep[2] * c) * torch.tanh(c)
@@ -180,7 +182,7 @@ def started(kind):
 
 
 def of_batches(kind, path):
-    """PyTorch's module of a batch, from given states."""
+    """PyTorch's module for a batch, from given states."""
 
     def run(weights, end, h, *more):
         *c, x = more
@@ -189,7 +191,7 @@ def of_batches(kind, path):
         y, last = torch.func.functional_call(made, of(weights, path), (x, state))
         if kind != "lstm":
             return y
-        # The module tells the cell of the last step only.
+        # The module returns the cell of the last step only.
         cells = [torch.func.functional_call(made, of(weights, path), (x[:t + 1], state))[1][1][0] for t in range(len(x))]
         return torch.cat([y, torch.stack(cells)], -1)
 

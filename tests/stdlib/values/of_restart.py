@@ -1,4 +1,5 @@
-"""Memories and filters that restart, by SciPy and NumPy: each run between two restarts on its own."""
+"""Memories and filters that restart, by SciPy and NumPy: each run between two restarts on its
+own."""
 
 import numpy as np
 from groups import INF, Group, Series
@@ -6,7 +7,7 @@ from scipy import signal
 
 
 def each_run(of_one):
-    """What `of_one` makes of the cycles from each restart to the next."""
+    """Applies `of_one` to the cycles from each restart to the next."""
 
     def run(r, x):
         starts = sorted({0, *np.flatnonzero(r)})

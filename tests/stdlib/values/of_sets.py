@@ -5,7 +5,8 @@ from groups import EDGES, INF, NAN, Group, Series
 
 
 def unique(bound):
-    """The least `bound`, the greatest again in places that are not taken, how often each is there, and how many are."""
+    """The least `bound` elements (the greatest is repeated in unused places), the count of
+    each, and the number of elements."""
 
     def of_cycle(x):
         values, counts = np.unique(x, return_counts=True)

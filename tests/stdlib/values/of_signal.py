@@ -7,12 +7,14 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 from scipy import signal
 
-# Numerators of the analogue prototypes over s^2 + s / quality + 1, of which the cookbook's are the bilinear transforms.
+# Numerators of the analogue prototypes over s^2 + s / quality + 1. The cookbook's filters are
+# their bilinear transforms.
 PROTOTYPES = {"lowpass": lambda q: [1], "highpass": lambda q: [1, 0, 0], "notch": lambda q: [1, 0, 1]}
 
 
 def design(kind):
-    """The cookbook's formulae in PyTorch's arithmetic; where SciPy's transform is defined, it agrees."""
+    """The cookbook's formulae in PyTorch's arithmetic; SciPy's transform agrees where it is
+    defined."""
 
     def run(f, q):
         c, alpha = torch.cos(2 * torch.pi * f), torch.sin(2 * torch.pi * f) / (2 * q)
@@ -47,7 +49,7 @@ def window(name, n, periodic):
 
 
 def blackman_harris(x):
-    """Of three terms."""
+    """The window with three terms."""
     return x * torch.tensor(signal.windows.general_cosine(5, [0.42323, 0.49755, 0.07922], sym=False))
 
 

@@ -1,4 +1,5 @@
-"""Filters of second-order sections, their designs and the elliptic functions of these, by SciPy."""
+"""Filters of second-order sections, their designs, and the elliptic functions of these
+designs, by SciPy."""
 
 import numpy as np
 from groups import INF, Group, Series
@@ -18,7 +19,8 @@ def values(name):
 
 
 def design(name, n, band):
-    """A node that designs, and its sections for each cycle's band, from f on, w wide."""
+    """A node that designs a filter, and its sections for each cycle's band, from f on with
+    width w."""
     given = "f, w" if "," in BANDS[band] else "f"
     text = f"node {name}_{band}_{n}({given}) -> (y)\n  z, p, k = sos.{name}_prototype({n}{values(name)});\n"
     text += f"  y = sos.{band}({BANDS[band]}, z, p, k);\n"
@@ -36,7 +38,7 @@ def designs(name, orders):
 
 
 def filtered(name, n):
-    """A stream through a filter, from rest after each end."""
+    """A stream through a filter, which restarts after each end."""
 
     def run(end, x):
         sections, first, out = designed(name, n, "lowpass", 0.1, 0), 0, []
@@ -71,7 +73,7 @@ def ellipse(a):
 def both_roots(a, x):
     z = as_complex(x)
     square = z * z - a[:, None] ** 2
-    # Of a negative number the upper root comes first, whatever the sign of its zero.
+    # For a negative number the upper root comes first, whatever the sign of its zero.
     root = np.sqrt(np.where(square.imag == 0, square.real + 0j, square))
     return as_pairs(np.concatenate([z + root, z - root], 1))
 
@@ -91,7 +93,7 @@ def paired_of(a):
 
 
 def one_section(a):
-    """Of one pair of each there is but one section."""
+    """With one pair of zeros and poles there is one section."""
     z, p = ([v / (1 + abs(v)) for v in part[:2]] for part in zeros_and_poles(a))
     return signal.zpk2sos(z, p, 1.0)[0]
 
@@ -125,7 +127,7 @@ def lower(k):
 
 
 def sn(k):
-    """Landen's transformation takes the one to the other."""
+    """Landen's transformation maps the one to the other."""
     return special.ellipj(0.3 * quarter(k), k * k)[0]
 
 
@@ -192,7 +194,7 @@ random = np.random.default_rng(181)
 
 
 def inputs(k):
-    """Jacobi's functions of a modulus k and of the next."""
+    """Jacobi's functions for a modulus k and for the next one."""
     return {"k": list(k), "l": list(sn(k)), "t": list(sc(k)), "d": list(lower(k)), "q": list(nome(K))}
 
 

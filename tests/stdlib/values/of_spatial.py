@@ -8,12 +8,12 @@ import torch.nn.functional as F
 from groups import INF, NAN, Entry, Group, values_only
 
 
-# A grid of one element is what ours says as well: the corner.
+# The library treats a grid of one element in the same way: it is the corner.
 warnings.filterwarnings("ignore", message="Since version 1.3.0, affine_grid")
 
 
 def norms(p, window, strides, padding, dilations):
-    """Of windows unfolded; padding is before and behind, each axis."""
+    """Norms of unfolded windows; padding is before and after each axis."""
 
     def run(x):
         top, left, bottom, right = padding
@@ -26,7 +26,7 @@ def norms(p, window, strides, padding, dilations):
 
 
 def depth_to_space(x):
-    """A pixel shuffle of other channels."""
+    """A pixel shuffle with another order of channels."""
     return F.pixel_shuffle(x.unflatten(1, (4, -1)).transpose(1, 2).flatten(1, 2), 2)
 
 
@@ -40,7 +40,7 @@ def unpool(x):
 
 
 def places(align, n):
-    """The first coordinate of the grid that nothing moves."""
+    """The first coordinate of the identity grid."""
     grid = F.affine_grid(torch.eye(2, 3, dtype=torch.float64)[None], (1, 1, 1, n), align_corners=bool(align))
     return lambda x: x[0, 0, 0, 0] * grid[0, 0, :, 0]
 
@@ -89,7 +89,7 @@ GROUPS = [
     Group("spatial_pools_edges", "edge", "PyTorch",
           {"x": [f * np.ones((1, 1, 4, 6)) for f in (0, 1, -1e4, 1e-4)] + [np.full((1, 1, 4, 6), INF), np.full((1, 1, 4, 6), NAN)]},
           values_only(POOLS), LOOSE),
-    # PyTorch's norm has the gradient 0 at 0, as ours.
+    # At 0, PyTorch's norm has the gradient 0, like the library's.
     Group("spatial_pools_zero", "edge", "PyTorch", {"x": [np.zeros((1, 1, 4, 6)), np.eye(4, 6)[None, None]]},
           [e for e in POOLS if e.name != "up"], LOOSE),
     Group("spatial_blocks", "ordinary", "PyTorch", {"x": [drawn(2, 4, 2, 4) for _ in range(2)]}, BLOCKS, LOOSE, UNPOOLED),

@@ -1,4 +1,5 @@
-"""Sums over the micro-batches of a step, by NumPy: values in the order of a tree, one rounding at a time."""
+"""Sums over the micro-batches of a step, by NumPy: the values are added in the order of a
+tree, with a rounding each time."""
 
 import numpy as np
 from groups import INF, NAN, Group, Series
@@ -34,12 +35,13 @@ node moved(end, act, x) -> (moves, z)
 
 
 def tree(values):
-    """x[k] + x[k + 2] first, then the two of that."""
+    """Adds x[k] + x[k + 2] first, then the two sums."""
     return (values[0] + values[2]) + values[1]
 
 
 def at_steps(end, values, of_step, present):
-    """The values at the ends of micro-batches, a step of N at a time; what is shown at its last cycle, -1 elsewhere."""
+    """The values at the ends of micro-batches, N per step; the result is shown at the step's
+    last cycle, -1 elsewhere."""
     last, shown = np.zeros(len(end), bool), np.full((len(end), *np.shape(values[0])), -1.0)
     ends = np.flatnonzero(end)
     for first in range(0, len(ends) - N + 1, N):

@@ -1,4 +1,5 @@
-"""NODE_advance, whose outputs stay in the state, computes what NODE_step does, from the same state."""
+"""NODE_advance, whose outputs remain in the state, must compute the same as NODE_step from the
+same state."""
 
 import pathlib
 import shutil
@@ -9,7 +10,8 @@ import unittest
 
 RMLC = sys.argv.pop(1)
 
-# Outputs that are the next values of delays, on the base clock and held on others, and outputs that are not.
+# Outputs that are the next values of delays, on the base clock and held on others, and outputs
+# that are not.
 PROGRAM = """
 node hold(c, x) -> (o)
   o = merge c x ((0 fby o) when not c);

@@ -1,6 +1,7 @@
-"""Once it runs, a program asks for no memory, however many rows there are: allocations_test.py RMLC.
+"""A running program must not allocate memory, however many rows it reads: allocations_test.py
+RMLC.
 
-What is counted is every call of the allocator, by a library that is loaded before the C library.
+A library that is loaded before the C library counts every call of the allocator.
 """
 
 import pathlib

@@ -1,4 +1,5 @@
-"""Executables are made without a linker: each behaves as `rmlc run`, whatever of the runtime it calls."""
+"""Executables are made without a linker; each must behave like `rmlc run`, whatever it calls
+of the runtime."""
 
 import os
 import pathlib
@@ -16,7 +17,7 @@ RUNNER = RMLC.parent.parent / "lib" / "rmlc" / "runner"
 PROGRAMS = {
     "straight": "node main() -> (n: i32, y: f64)\n  n = 0 fby n + 1;\n  y = 0.5 fby 3.75 * y * (1.0 - y);\n",
     "segments": "node main() -> (y: i32)\n  n = 0 fby n + 1;\n  y = backfill(n, n % 3 == 2);\n",
-    # Functions of the C library that are chosen by the processor, and kernels.
+    # Functions of the C library that are selected by the processor, and kernels.
     "functions": "node main() -> (y: f64, z: f32)\n  n = 0.25 fby n + 1.0;\n  y = pow(n, 1.5) + atan2(n, 3.0);\n"
     "  z = acos(0.01 * cast(f32, n));\n",
     "kernels": "node main() -> (y: f64[4], r: f64[3])\n  n = 0.0 fby n + 1.0;\n"
@@ -47,7 +48,8 @@ class Attach(unittest.TestCase):
         return self.folder / name
 
     def test_addresses_that_are_offsets(self):
-        """A runner of such a length that what is behind it is loaded at its place in the file."""
+        """A runner whose length makes the attached data load at an address equal to its offset
+        in the file."""
         own = self.folder / "own"
         shutil.copytree(RUNNER.parent, own / "lib" / "rmlc")
         (own / "bin").mkdir()

@@ -1,4 +1,4 @@
-"""rmlc as a user meets it: commands, exit statuses, files that are whole or absent."""
+"""The command line of rmlc: commands, exit statuses, and files that are complete or absent."""
 
 import json
 import os
@@ -118,7 +118,8 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(rmlc("check", self.file).stderr.count("`seen` needs `seen`"), 1)
 
     def test_reference_engine_names_what_needs_itself(self):
-        # `da` of cycle 1 needs `w` of cycle 2, which the batch that ends at 1 moves by what depends on `da`.
+        # `da` of cycle 1 needs `w` of cycle 2, which the batch that ends at 1 updates by a value
+        # that depends on `da`.
         self.file.write_text("node f(e: bool, be: bool, x: f64) -> (h: f64)\n  w = param_end(be, param(0.5));\n"
                              "  h = tanh(w * fby_end(e, 0.0, h) + x);\n"
                              "node main(e: bool, be: bool, x: f64) -> (h: f64)\n  h, _ = diff f(e, be, x, true, -0.1 * h);\n")
@@ -149,7 +150,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 2, arguments)
             self.assertNotEqual(done.stderr, "", arguments)
 
-    # What a script says whose variable is not set.
+    # The arguments of a script in which a variable is not set.
     def test_empty_names_are_wrong_usage(self):
         before = sorted(self.folder.iterdir())
         for command, option in ((["build"], "-o"), (["build"], "--node"), (["build"], "--target"), (["export"], "-o"),
@@ -220,7 +221,8 @@ class CommandLine(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, "n\n0\n1\n2\n"))
 
     def test_a_last_cycle_that_does_not_learn(self):
-        # tests/language/future/slow_clock_in_a_segment.rml: a static schedule would need a last cycle that learns.
+        # tests/language/future/slow_clock_in_a_segment.rml: a static schedule would need a last
+        # cycle that learns.
         self.file.write_text("""
 node main(end: bool, learn: bool, x: f64) -> (o: f64)
   p = 0.5 fby (p + merge learn g 0.0);
@@ -247,13 +249,13 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
                 done = rmlc(command, self.file, *option)
                 self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
                                  (2, f"rmlc {command}: {option[0]}: '{self.file}' is no ONNX model"))
-        # The option is of one of them.
+        # The option applies to one of the files.
         done = rmlc("check", self.file, self.folder / "none.onnx", "--dim", "N=1")
         self.assertEqual(done.returncode, 1)
         self.assertIn("none.onnx", done.stderr)
 
     def test_numbers_that_are_too_large(self):
-        """2^63 and 2^64 are not taken for the largest number that an option has."""
+        """2^63 and 2^64 are not taken for the largest value of an option."""
         done = rmlc("build", self.file, "-o", "counter", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         program = [str(self.folder / "counter")]
@@ -311,7 +313,7 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
             self.assertEqual(done.returncode, 1, command)
             self.assertEqual(done.stderr.count("error[E0804]: cannot write to standard output"), 1, done.stderr)
 
-    # Without one of them the next file that is opened would be taken for it.
+    # Otherwise the next opened file would take the place of the closed stream.
     def test_standard_streams_that_are_closed(self):
         def without(streams, *command):
             return subprocess.run(["bash", "-c", f'exec "$@" {streams}', "bash", *map(str, command)], timeout=120,

@@ -1,7 +1,7 @@
-"""What `rmlc diff` prints compiles again, and to the same results.
+"""The output of `rmlc diff` must compile again and give the same results.
 
-diff_round_trip_test.py RMLC. A program whose main calls `diff model` is run as it is, and with the
-printed nodes, which then stand for the ones that would be made."""
+diff_round_trip_test.py RMLC. A program whose main calls `diff model` runs unchanged, and with
+the printed nodes in place of those that `diff` would make."""
 
 import pathlib
 import subprocess
@@ -27,7 +27,7 @@ node main(x: f64[2], t: f64[3]) -> (l: f64, dx: f64[2])
   l, dx, _ = diff model(x, t, true, -0.01);
 """,
     ),
-    # The gradient of the inner call has the name of that of `x` before it.
+    # The gradient of the inner call has the name of the gradient of `x` before it.
     "names": (
         """
 node square(x: f64[2]) -> (y: f64[2])
@@ -86,7 +86,7 @@ ROWS = 24
 
 
 def chronogram(header):
-    """Deterministic inputs for the names that the program's main has."""
+    """Deterministic inputs for the names of the program's main."""
     rows = {
         "end": ["T" if k % 5 == 4 or k == ROWS - 1 else "F" for k in range(ROWS)],
         "c": ["T" if k % 3 != 1 else "F" for k in range(ROWS)],

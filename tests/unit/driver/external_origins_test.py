@@ -1,8 +1,9 @@
-"""External nodes reach the functions of the files of --link, and no others, however a program is made.
+"""External nodes call the functions of the files of --link, and no others, in every way of
+building.
 
-Names of functions that programs, the runtime, their libraries or the system have: without --link each is refused, in
-every way of building; with a file that defines them, the file's own functions are called, and nothing else of the program
-is. Run by ctest: … RMLC."""
+The nodes have names of functions in programs, the runtime, their libraries or the system.
+Without --link each is refused. With a file that defines them, the file's own functions are
+called, and no other part of the program calls them. Run by ctest: … RMLC."""
 
 import pathlib
 import re
@@ -29,19 +30,20 @@ NAMES = """
     dgemm_ dgesv_ dgetrf_ main top_program
 """.split()
 
-# Of a program that is made by a linker. An object of other languages is one of C with the same symbols.
+# For a program made by a linker. An object of another language is like one of C with the same
+# symbols.
 DEFINITIONS = "".join(f'void f{k}(double* y) __asm__("{name}");\nvoid f{k}(double* y) {{ *y = {k}; }}\n'
                       for k, name in enumerate(NAMES))
 
 
 def program(names, inputs=""):
-    """A program of these external nodes; its outputs are their results."""
+    """A program of these external nodes, whose outputs are their results."""
     declared = "".join(f"node {name}() -> (y: f64)\n" for name in names)
     outputs = ", ".join(f"y{k}: f64" for k in range(len(names)))
     return f"{declared}node top({inputs}) -> ({outputs})\n" + "".join(f"  y{k} = {n}();\n" for k, n in enumerate(names))
 
 
-HALVES = NAMES[::2], NAMES[1::2]  # messages are no more than a hundred
+HALVES = NAMES[::2], NAMES[1::2]  # at most a hundred messages are shown
 ROW = ",".join(str(k) for k in range(len(NAMES)))
 
 ENGINES = [["run", "p.rml", "--node", "top", "--cycles", "1", *more] for more in
@@ -86,7 +88,7 @@ class Origins(unittest.TestCase):
             before = {p.name for p in self.folder.iterdir()}
             done = self.rmlc(*command)
             self.assertEqual(done.returncode, 1, done.stderr)
-            # In what is no program some are refused for their names, with the same code.
+            # If no program is built, some are refused for their names, with the same code.
             named = re.findall(r"error\[E0805\]: external (?:function|node) '(\w+)'", done.stderr)
             self.assertEqual({p.name for p in self.folder.iterdir()}, before)
             return set(named)
@@ -106,7 +108,7 @@ class Origins(unittest.TestCase):
             self.assertEqual(self.refused(["build", "p.rml", "--node", "top", "--ranks", "-o", "p"]), set(names))
 
     def test_no_file_each(self):
-        """Where names are refused first, each on its own."""
+        """Each on its own, because names are refused first."""
         for name in NAMES[::7] + ["gzopen", "atexit", "dgemm_", "MPI_Init"]:
             self.write("p.rml", f"node {name}() -> (y: f64)\nnode top() -> (y: f64)\n  y = {name}();\n")
             for command in FORMS if name in ("gzopen", "atexit") else FORMS[4:5]:
@@ -121,7 +123,7 @@ class Origins(unittest.TestCase):
                 self.write("p.rml", program(names))
                 for command in (ENGINES[0], PROGRAMS[0]):
                     self.assertEqual(self.refused([*command, "--link", file]), set(names))
-        # Data is no function.
+        # A data symbol is not a function.
         self.write("p.rml", "node table() -> (y: f64)\nnode top() -> (y: f64)\n  y = table();\n")
         for file in ("libg.so", "g.o"):
             for command in (ENGINES[0], ENGINES[2], PROGRAMS[0]):
@@ -132,7 +134,7 @@ class Origins(unittest.TestCase):
         for file in ("f.o", "libf.a", "libthin.a", "libf.so"):
             for command in ENGINES:
                 if "reference" in command and not file.endswith(".so"):
-                    continue  # it calls shared libraries alone
+                    continue  # it calls shared libraries only
                 with self.subTest(file=file, command=command):
                     done = self.rmlc(*command, "--link", file)
                     self.assertEqual((done.returncode, done.stdout.splitlines()[1:]), (0, [ROW]), done.stderr)
@@ -140,7 +142,7 @@ class Origins(unittest.TestCase):
                 with self.subTest(file=file, command=command):
                     done = self.rmlc(*command, "--link", file)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
-                    done = self.call("./p", "--cycles", "1", "--output", "rows.csv.gz")  # what it needs of zlib is zlib's
+                    done = self.call("./p", "--cycles", "1", "--output", "rows.csv.gz")  # its uses of zlib call zlib itself
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
                     rows = self.call("gzip", "-dc", "rows.csv.gz").stdout
                     self.assertEqual(rows.splitlines()[1:], [ROW])

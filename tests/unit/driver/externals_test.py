@@ -1,4 +1,5 @@
-"""Where external nodes come from: the files of --link, and nothing else, on every engine. Run by ctest: … RMLC."""
+"""External nodes come from the files of --link, and from nowhere else, on every engine. Run by
+ctest: … RMLC."""
 
 import pathlib
 import shutil

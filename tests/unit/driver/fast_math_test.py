@@ -1,4 +1,4 @@
-"""What --fast-math computes is what is computed without it, but for rounding. fast_math_test.py RMLC."""
+"""--fast-math must change results by rounding only. fast_math_test.py RMLC."""
 
 import pathlib
 import subprocess
@@ -12,7 +12,7 @@ FUNCTIONS = ["sigmoid", "tanh", "exp", "softplus", "erf", "sin", "cos", "expm1",
 
 class FastMath(unittest.TestCase):
     def rows(self, dtype, *options):
-        """A dictionary: function -> its values at -8, -7.75, ... 8, 0 excepted."""
+        """A dictionary: function -> its values at -8, -7.75, ... 8, except 0."""
         outputs = ", ".join(f"{f}: {dtype}[64]" for f in FUNCTIONS)
         equations = "".join(f"  {f} = {f}(x);\n" for f in FUNCTIONS)
         source = (f"node main() -> ({outputs})\n{equations}"

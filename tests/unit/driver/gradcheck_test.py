@@ -1,4 +1,5 @@
-"""`rmlc gradcheck` finds wrong gradients, says which and where, and passes right ones.
+"""`rmlc gradcheck` must find wrong gradients, name them and their place, and accept right
+ones.
 
 gradcheck_test.py RMLC."""
 
@@ -193,7 +194,7 @@ class Gradcheck(unittest.TestCase):
         for node in ("recurrent", "sampled", "library"):
             tables = [self.check(node, "--engine", engine) for engine in ("compiled", "reference")]
             self.assertEqual([t.returncode for t in tables], [0, 0], tables[0].stderr)
-            # Errors of rounding may differ, and with them where the largest is.
+            # Rounding errors may differ, and so may the place of the largest one.
             self.assertEqual(*[{k: (r["compared"], r["verdict"]) for k, r in self.rows(t).items()} for t in tables])
 
     def test_wrong_input_gradient(self):

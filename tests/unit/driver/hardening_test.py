@@ -1,7 +1,8 @@
-"""What rmlc makes, and rmlc: at no fixed address, tables sealed before the first cycle, no executable stack, no shared
-libraries but the system's.
+"""Programs built by rmlc, and rmlc itself, have no fixed address, tables that are read-only
+before the first cycle, no executable stack, and no shared libraries except the system's.
 
-Read by readelf from the files, and by /proc from a program that runs. Run by ctest: hardening_test.py RMLC."""
+Read by readelf from the files, and from /proc of a running program. Run by ctest:
+hardening_test.py RMLC."""
 
 import os
 import pathlib
@@ -36,7 +37,7 @@ class Hardening(unittest.TestCase):
         return subprocess.run([RMLC, "build", *arguments], cwd=self.folder, capture_output=True, text=True, env=environment)
 
     def linked(self):
-        """A program that took a linker."""
+        """A program that was built with a linker."""
         (self.folder / "e.rml").write_text(EXTERNAL)
         (self.folder / "twice.c").write_text(C)
         subprocess.run(["cc", "-c", "-fPIC", "twice.c"], cwd=self.folder, check=True)
@@ -65,7 +66,7 @@ class Hardening(unittest.TestCase):
                 self.check_file(file)
 
     def test_shared_libraries(self):
-        """Others are loaded by a program that needs them (libmosquitto), or are archives."""
+        """Other libraries are loaded on demand (libmosquitto), or are archives."""
         loader = r"ld-linux.*|ld\.so.*"
         named = re.findall(r"\(NEEDED\) +Shared library: \[(.*)\]", readelf("-d", RMLC))
         self.assertIn("libc.so.6", named)
@@ -85,7 +86,8 @@ class Hardening(unittest.TestCase):
             self.assertFalse("W" in flags and not name.startswith(".data.rel.ro"), name)
 
     def rights(self, program, symbol):
-        """Of the page where a symbol lies, and where the program lies, once a row has come out."""
+        """The rights of the page that contains a symbol, and the program's address, after a
+        row was written."""
         with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as running:
             running.stdin.write("x\n1\n")
             running.stdin.flush()
@@ -116,7 +118,7 @@ class Hardening(unittest.TestCase):
         self.assertGreater(len({self.rights(program, "main_program")[1] for _ in range(4)}), 1)
 
     def test_where_the_linker_was_looked_for(self):
-        """Also not in the current folder, whatever PATH says."""
+        """Not in the current folder either, whatever PATH contains."""
         (self.folder / "cc").write_text("#!/bin/sh\ntouch called\n")
         os.chmod(self.folder / "cc", 0o755)
         self.linked()

@@ -1,11 +1,11 @@
-"""Tests with files."""
+"""A base class for tests that need files."""
 import pathlib
 import tempfile
 import unittest
 
 
 class InFolder(unittest.TestCase):
-    """Each test has a folder of its own, which holds `files`, contents by name."""
+    """Each test has a folder of its own with `files`, contents by name."""
     files = {}
 
     def setUp(self):

@@ -1,4 +1,4 @@
-"""`cmake --install` gives a tree that works wherever it is put, after the target that scripts/demo builds."""
+"""`cmake --install` after the target of scripts/demo must give a tree that works in any place."""
 
 import pathlib
 import re
@@ -14,8 +14,8 @@ def run(*command, **options):
     return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True, **options).stdout
 
 
-# README: `cmake --install build/release` after scripts/demo. All that is installed of the build folder is made by the demo's
-# target, or by configuring.
+# As in the README: `cmake --install build/release` after scripts/demo. Everything that is
+# installed from the build folder is made by the demo's target or by configuring.
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 build = pathlib.Path(BUILD).resolve()
 script = (build / "packaging" / "cmake_install.cmake").read_text()
@@ -27,7 +27,7 @@ made = set(run("ninja", "-C", BUILD, "-t", "commands", target).split())
 by_configuring = {".pc", ".cmake"}
 left_out = [str(file) for file in installed if file.suffix not in by_configuring and str(file) not in made]
 assert len(installed) > 8 and not left_out, f"scripts/demo does not build {left_out}"
-# Where something was not built, nothing is installed.
+# If a file was not built, nothing is installed.
 with tempfile.TemporaryDirectory() as place:
     folder = pathlib.Path(place)
     (folder / "i.cmake").write_text(script.replace("librml_channel.a", "librml_channel_that_is_not_built.a"))

@@ -1,4 +1,5 @@
-"""Programs of the manual's pages, built from an installation alone, which was moved: by pkg-config and by CMake.
+"""Builds the programs of the manual's pages from a moved installation alone, by pkg-config and by
+CMake.
 
 installed_libraries_test.py CMAKE BUILD REPOSITORY
 """
@@ -34,7 +35,7 @@ def wanted(component, body):
 
 
 def programs():
-    """Each program of a page with what it prints, where the page says it."""
+    """Each program of a page, with its output if the page contains it."""
     for page, component in (("channels.md", "channel"), ("scheduler.md", "tasks")):
         name = body = None
         for _, fence, text in blocks((ROOT / "docs/manual" / page).read_text()):
@@ -67,7 +68,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert len(found) >= 4, found
     assert not any(str(ROOT) in text.read_text() for text in [*config.iterdir(), *packages.iterdir()])
 
-    # Every header is whole by itself, in C++ and, where it is for C, in C.
+    # Every header must compile alone, in C++ and, if it is for C, in C.
     headers = tree / "include/rml"
     for header in headers.rglob("*.h"):
         run("g++", "-std=c++20", "-fsyntax-only", "-x", "c++", f"-I{headers}", header)
@@ -101,7 +102,7 @@ with tempfile.TemporaryDirectory() as folder:
     (folder / "project").mkdir()
     check(found, folder / "project", by_cmake)
 
-    # A component that is not there is told by its name.
+    # A missing component is reported by name.
     (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(user CXX)\n"
                                            "find_package(rml REQUIRED COMPONENTS chanel)\n")
     done = subprocess.run([CMAKE, "-S", folder, "-B", folder / "wrong", "-G", "Ninja", f"-Drml_DIR={config}"],

@@ -1,6 +1,6 @@
-"""What optimisers sum over all parameters of a `diff`: joined_updates_test.py RMLC.
+"""Sums of optimisers over all parameters of a `diff`: joined_updates_test.py RMLC.
 
-Expected values are computed here, by NumPy, of all parameters as one vector.
+NumPy computes the expected values here, with all parameters as one vector.
 """
 
 import pathlib
@@ -54,8 +54,8 @@ node main(end: bool, x: f64) -> (l: f64)
 """
 
 
-# Sums in what is differentiated, not in the optimiser: instances that the derivative takes as they are, and such as have
-# one of their own.
+# Sums in the differentiated node, not in the optimiser: instances that the derivative uses
+# unchanged, and instances that get a sum of their own.
 ELSEWHERE = """node square(x: f64) -> (y: f64)
   y = sum_over_parameters(x * x);
 node unit(act, g, p) -> (delta)
@@ -102,7 +102,7 @@ class Joined(unittest.TestCase):
         self.assertLess(min(costs), 2e-5)
         for options in ENGINES:
             found = self.table(ROSENBROCK, "--cycles", "251", *options)
-            # Rounding grows: steps are bold.
+            # Rounding errors grow, because the steps are large.
             np.testing.assert_allclose(found[:30, 1:], points[:30], rtol=1e-7)
             self.assertLess(found[:, 0].min(), 2e-5)
 
@@ -117,7 +117,7 @@ class Joined(unittest.TestCase):
             np.testing.assert_allclose(found, expected, rtol=1e-12)
 
     def train(self, update, rows):
-        """The loss of each row, and of four instances of a layer that stand apart."""
+        """The loss of each row, and of four separate instances of a layer."""
         kernels = [np.array([[0.5, -0.25, 1.0], [2.0, 0.0, -1.0]]) for _ in range(4)]
         biases = [np.array([0.25, -0.5]) for _ in range(4)]
         losses = []
@@ -159,7 +159,7 @@ class Joined(unittest.TestCase):
             np.testing.assert_allclose(found[:, 0], wanted, rtol=1e-9)
 
     def test_equal_parts_are_summed_each(self):
-        """How many parameters there are, and how many of them move."""
+        """The number of parameters, and the number of those that are updated."""
         rows = self.rows()
         for frozen, number in ((None, 8), ("*twice2*", 4)):
             def update(kernels, biases, kernel_gradients, bias_gradients):
@@ -213,7 +213,7 @@ class Joined(unittest.TestCase):
         self.refused(text, "it sums over parameters what differs between elements")
 
     def test_two_diffs_stand_apart(self):
-        """Each has a group of its own, of one optimiser though it is."""
+        """Each has a group of its own, although both have the same optimiser."""
         text = ROSENBROCK.replace("node main() -> (cost: f64, x: f64, y: f64)",
                                   "node main() -> (cost: f64, x: f64, y: f64, other: f64)") + \
             "  other, _, _, _ = diff[optim.barzilai_borwein(0.0001)] valley(0.25, true, 1.0, 0.0, 0.0);\n"

@@ -1,7 +1,8 @@
-"""--keep: cells of the input that leave with the rows of the output, read and compared by Python's csv.
+"""--keep: input columns that are written with the rows of the output, read and compared by
+Python's csv.
 
-The means of the program wait for the end of a batch, so rows leave late, and the last ones never. Run by ctest:
-keep_test.py RMLC."""
+The means of the program wait for the end of a batch, so rows are written late, and the last
+ones never. Run by ctest: keep_test.py RMLC."""
 
 import csv
 import pathlib

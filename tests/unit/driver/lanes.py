@@ -1,7 +1,8 @@
-"""A library of --lanes, and states that are stepped one by one beside the same ones in groups, and apart by NODE_step_many.
+"""A library built with --lanes. States are stepped one by one, in groups, and separately by
+NODE_step_many.
 
-The oracle is NODE_step, whose code knows of no lanes: inputs are drawn, differ between states, and all that is said must
-be the same to the bit.
+The reference is NODE_step, whose code has no lanes. Inputs are drawn and differ between states;
+all outputs must be equal to the bit.
 """
 
 import ctypes
@@ -22,13 +23,13 @@ class Port:
     def __init__(self, declared, shapes):
         words = declared.replace("*", " * ").split()
         self.name, self.pointer = words[-1], "*" in words
-        self.name = self.name if self.name in shapes else self.name.removesuffix("_")  # `n`, which the functions have
+        self.name = self.name if self.name in shapes else self.name.removesuffix("_")  # `n`, a name that the functions use
         self.ctype = TYPES[[w for w in words if w != "const"][0]]
         of = self.name.removesuffix("_present")
         flag = self.name != of and of in shapes
         self.input, dtype, self.elements, clock = shapes[self.name if not flag else of]
         self.dtype = "bool" if flag else dtype
-        self.clock = clock if flag else None  # of a flag: the conditions of its port, and what they are to be
+        self.clock = clock if flag else None  # for a flag: the conditions of its port with their required values
         if flag:
             self.elements = 1
 
@@ -43,11 +44,12 @@ class Port:
 
 
 def equal(port, a, b):
-    return bytes(port.ctype(a)) == bytes(port.ctype(b)) or (a != a and b != b)  # no NaN is another's
+    return bytes(port.ctype(a)) == bytes(port.ctype(b)) or (a != a and b != b)  # NaNs never compare equal
 
 
 class Library:
-    """What `--emit lib --lanes` makes of a source, loaded; `refused`: why there is none."""
+    """The library that `--emit lib --lanes` makes of a source, loaded; or the reason in
+    `refused`."""
 
     def __init__(self, rmlc, folder, source, options):
         done = subprocess.run([rmlc, "build", source, "--emit", "lib", "--lanes", "-o", "m.o", *options], cwd=folder,
@@ -61,7 +63,7 @@ class Library:
         runtime = rmlc.parent.parent / "lib" / "rmlc" / "librmlrt.a"
         made = subprocess.run(["cc", "-shared", "-o", "m.so", "m.o", runtime, "-lstdc++", "-lm", "-Wl,--no-undefined"],
                               cwd=folder, capture_output=True, text=True)  # fmt: skip
-        if made.returncode != 0:  # it calls nodes that are elsewhere
+        if made.returncode != 0:  # it calls external nodes
             self.refused = "cannot be linked alone: " + made.stderr
             return
         own = folder / f"{random.random()}.so"
@@ -89,12 +91,12 @@ class Library:
             getattr(self.library, f"{self.name}_{what}")
             for what in ("step", "group_step", "group_put", "group_get", "group_init")
         )
-        # Where it is the header's, it is NODE_step in a loop.
+        # Without lanes it is a loop over NODE_step in the header.
         self.step_many = getattr(self.library, f"{self.name}_step_many", None)
 
 
 class Both:
-    """n states one by one, the same in groups, and the same apart."""
+    """n states one by one, the same states in groups, and the same states separately."""
 
     def __init__(self, library, n, rng):
         self.of, self.n, self.rng = library, n, rng
@@ -108,14 +110,15 @@ class Both:
         self.states = places[:n]
         self.apart = (ctypes.c_void_p * n)(*rng.sample(places[n:], n))
         library.group_init(self.groups, ctypes.c_int64(n))
-        # By state and by element; outputs keep what they had where nothing is written.
+        # By state and by element; outputs keep their old values where nothing is written.
         self.own = [(p.ctype * (p.elements * n))() for p in library.ports]
         self.side = [(p.ctype * (p.elements * n))() for p in library.ports]
         self.many = [(p.ctype * (p.elements * n))() for p in library.ports]
         self.faulted = [0] * n
 
     def draw(self):
-        """Flags are mostly what the clock says: all else is a fault, with which lanes go one by one."""
+        """Flags mostly agree with the clocks. Otherwise there is a fault, and lanes continue
+        one by one."""
         for p, own, side, many in zip(self.of.ports, self.own, self.side, self.many):
             for k in range(self.n if p.input else 0):
                 for e in range(p.elements):
@@ -154,7 +157,7 @@ class Both:
         return True
 
     def exchange(self):
-        """The states become those of the group, and the group is made of them."""
+        """Copies the states from the group, and makes the group from them again."""
         for k, state in enumerate(self.states):
             self.of.get(self.groups, ctypes.c_int64(k), ctypes.c_void_p(state))
         self.groups = ctypes.create_string_buffer(len(self.groups))
@@ -163,7 +166,8 @@ class Both:
 
 
 def differs(rmlc, folder, source, options, rng, cycles):
-    """Why the source has no lanes, or None; AssertionError where they differ."""
+    """Returns the reason why the source has no lanes, or None. Raises AssertionError if
+    results differ."""
     library = Library(rmlc, folder, source, options)
     if library.refused is not None:
         return library.refused

@@ -1,6 +1,8 @@
-"""NODE_group_step and NODE_step_many of --lanes say what NODE_step says of each state alone, to the bit (lanes.py).
+"""NODE_group_step and NODE_step_many of --lanes must give the results of NODE_step for each
+state, to the bit (lanes.py).
 
-Programs are those below, and those of the language tests that have a schedule: a part of them, or all with --all.
+The programs are those below, and those of the language tests that have a schedule: a part of
+them, or all with --all.
 
     lanes_test.py RMLC LANGUAGE_TESTS [--all]
 """
@@ -58,7 +60,7 @@ class Lanes(InFolder):
         return differs(RMLC, self.folder, source, options, self.rng, cycles)
 
     def test_programs(self):
-        """Most of them have lanes for states that lie apart, too."""
+        """Most of them have lanes for separate states, too."""
         apart = 0
         for name, text in PROGRAMS.items():
             (self.folder / f"{name}.rml").write_text(text)
@@ -69,7 +71,8 @@ class Lanes(InFolder):
         self.assertGreater(apart, 2 * len(PROGRAMS))
 
     def test_language(self):
-        """Whatever has lanes has the right ones; most that has a schedule does."""
+        """If a program has lanes, they must be right; most programs with a schedule have
+        lanes."""
         found, refused = 0, []
         runs = {file: re.search(r"^-- run: (\w+)", file.read_text(), re.M) for file in sorted(LANGUAGE.rglob("*.rml"))}
         files = [(file, run[1]) for file, run in runs.items() if run]
@@ -86,7 +89,8 @@ class Lanes(InFolder):
         self.assertGreater(found, len(files) // SHARE // 3, refused)
 
     def test_calls(self):
-        """What few arguments need, a function of the C library, is called where a lane has one of them, not else."""
+        """A function of the C library that few arguments need is called only if some lane has
+        such an argument."""
         (self.folder / "m.rml").write_text("node main(x: f32) -> (y: f32)\n  y = sin(x);\n")
         (self.folder / "sine.c").write_text("#include <math.h>\nint calls;\nfloat sinf(float x) { ++calls; return (float)sin(x); }\n")
         for command in ([RMLC, "build", "m.rml", "--emit", "lib", "--lanes", "-o", "m.o"],
@@ -104,7 +108,7 @@ class Lanes(InFolder):
                 self.assertAlmostEqual(of_y, math.sin(of_x), places=6)
 
     def test_refused(self):
-        """By the equation and the reason; nothing is written."""
+        """The message names the equation and the reason; nothing is written."""
         for text, place, reason, *more in (
             ("node main(x: f32) -> (y: f32)\n  y = x + normal([1], 0.0, 1.0)[0];\n", "2:3", "rml_random_normal is called"),
             ("node f(x: f64) -> (y: f64)\nnode main(x: f64) -> (y: f64)\n  y = f(x);\n", "3:3", "f is called", "--external", "f"),
@@ -121,7 +125,7 @@ class Lanes(InFolder):
                 self.assertEqual([p.name for p in self.folder.iterdir()], ["m.rml"])
 
     def test_place_in_an_import(self):
-        """… of the file that it stands in, whatever the others are called."""
+        """The message names the file of the equation, whatever the names of the others."""
         (self.folder / "lib").mkdir()
         noisy = "-- A node.\nnode noisy(x) -> (y)\n  y = x + normal([1], 0.0, 1.0)[0];\n"
         (self.folder / "lib" / "m.rml").write_text(noisy)

@@ -1,4 +1,5 @@
-"""NODE_lead says before a cycle what NODE_step says in it, and leaves the state as it is."""
+"""NODE_lead must return before a cycle the outputs of NODE_step in that cycle, without
+changing the state."""
 
 import pathlib
 import shutil

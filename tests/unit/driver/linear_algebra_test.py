@@ -1,4 +1,5 @@
-"""Linear algebra of sizes that LAPACK takes in blocks, against NumPy: linear_algebra_test.py RMLC."""
+"""Linear algebra of sizes that LAPACK computes in blocks, compared with NumPy:
+linear_algebra_test.py RMLC."""
 
 import pathlib
 import subprocess
@@ -44,7 +45,7 @@ class LinearAlgebra(unittest.TestCase):
         self.place.cleanup()
 
     def run_node(self, node, outputs, dtype, *operands):
-        """The outputs of one cycle, and what the run said."""
+        """The outputs of one cycle, and the messages of the run."""
         m, n = operands[0].shape
         source = self.folder / "f.rml"
         text = SOURCE.replace("DTYPE", "f32" if dtype == numpy.float32 else "f64")
@@ -88,7 +89,7 @@ class LinearAlgebra(unittest.TestCase):
             self.assertIn("cycle 0: the matrix is singular", message)
 
     def decomposed(self, a, dtype):
-        """U, S and V of a, orthogonal and with the singular values of NumPy."""
+        """U, S and V of a: orthogonal, and with the singular values of NumPy."""
         a = a.astype(dtype).astype(float)
         (u, s, vt), _ = self.run_node("values", ["u", "s", "vt"], dtype, a)
         largest = max(1.0, s.max(initial=0))

@@ -1,6 +1,8 @@
-"""A run has what it writes for itself: a second run that would write it is refused, and names the first. Run by ctest: … RMLC.
+"""A run locks the files that it writes. A second run that would write one of them is refused,
+with the first one's name. Run by ctest: … RMLC.
 
-Runs are kept alive by an input that has not ended, and show by a row in their output that they have begun."""
+Runs are kept alive by an input that does not end; a row in their output shows that they have
+begun."""
 
 import os
 import signal
@@ -64,7 +66,7 @@ class Locks(InFolder):
 
     def refused(self, process, name, *command):
         before = {}
-        while before != self.content():  # the first run has written what it has
+        while before != self.content():  # the first run has written its rows
             before = self.content()
             time.sleep(0.1)
         done = self.call(*command)
@@ -161,7 +163,8 @@ class Locks(InFolder):
         self.finish(memory)
 
     def test_what_is_not_locked(self):
-        # Files that are read, other files, and standard output, which a shell may have opened for several programs.
+        # Input files, other files, and standard output, which a shell may open for several
+        # programs.
         with open(self.folder / "all.csv", "w") as all_rows:
             runs = [self.start("./sum", "--format", "csv", "--output", name, stdout=all_rows) for name in ("/dev/stdout", "-", "own.csv", "/dev/null", "/dev/null")]
             self.wait_for((self.folder / "own.csv").exists)

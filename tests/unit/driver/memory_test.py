@@ -1,4 +1,5 @@
-"""What `rmlc show schedule` says of memory is what a run allocates: memory_test.py RMLC."""
+"""The memory in `rmlc show schedule` must be the memory that a run allocates: memory_test.py
+RMLC."""
 
 import pathlib
 import re
@@ -14,7 +15,7 @@ CHAIN = """node main(x: f32[64, 64]) -> (y: f32)
   y = sum(%s);
 """
 
-# Parts of a memory are looked at where they lie; what is computed for an output, in the caller's memory.
+# Parts of a memory are read in place; outputs are computed in the caller's memory.
 PARTS = """node main(k: i32) -> (y: f32[64, 64], w: f32[64])
   all = zeros([3, 64, 64]) fby all + 1.0;
   w = ones([64]);
@@ -26,7 +27,7 @@ SEGMENTS = """node main(x: f64[10], end: bool) -> (y: f64[10])
   y = if end then sum else post y;
 """
 
-# Few rows of a table learn at a time: there is no gradient of all.
+# Few rows of a table are trained at a time, so there is no gradient for the whole table.
 TABLE = """import nn;
 import optim;
 

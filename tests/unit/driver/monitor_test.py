@@ -1,4 +1,4 @@
-"""What a user sees of a training: pictures, event files, the place of a NaN. monitor_test.py RMLC."""
+"""Monitoring of a training: pictures, event files, the place of a NaN. monitor_test.py RMLC."""
 
 import json
 import pathlib
@@ -65,7 +65,7 @@ class Monitor(unittest.TestCase):
         except ImportError:
             self.skipTest("the Python package tensorboard is not installed")
         log = self.folder / "log"
-        # The first run goes further than its last state: what is beyond it is dropped.
+        # The first run continues after its last state; its later points are dropped.
         self.run_it("--cycles", 100, "--save", self.folder / "state")
         (self.folder / "o.csv").unlink()
         for cycles in (40, 120):
@@ -125,7 +125,7 @@ class Monitor(unittest.TestCase):
                              sorted((expected + "cycle 0: layer.w = 1\ncycle 0: layer.x = 2\n"
                                      "cycle 1: layer.w = 1\ncycle 1: layer.x = 5\n").splitlines()))
             self.assertEqual((self.folder / "z.csv").read_text(), "z\n2\n2.414213562373095\n")
-        # A program has what it was built with, and prints what it is asked for.
+        # An executable has the options with which it was built, and prints them on request.
         program = self.folder / "program"
         done = rmlc("build", self.file, "-o", program, "--watch", "layer.*")
         self.assertEqual(done.returncode, 0, done.stderr)

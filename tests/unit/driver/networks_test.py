@@ -1,6 +1,7 @@
 """Programs as networks, from the command line: networks_test.py RMLC.
 
-The same rows as without, faults at the same cycle, partners that wait, wrong input, full disks, saved states, traces."""
+The same rows as without a network, faults at the same cycle, waiting partners, wrong input,
+full disks, saved states, traces."""
 
 import json
 import pathlib
@@ -21,7 +22,8 @@ node main(x: i32) -> (y: i32, z: i32)
   z = 100 / x;
 """
 
-# A recurrence, a segment, a clock below base, and what is known only when a segment ends.
+# A recurrence, a segment, a clock below base, and a value that is known only at the end of a
+# segment.
 MIXED = """
 node main(end: bool, on: bool, x: f64) -> (level: f64, mean: f64, sampled: f64 when on, late: f64)
   level = 0.5 * (1.0 fby level) + x;
@@ -70,7 +72,8 @@ class Networks(unittest.TestCase):
                 self.assertEqual((got.returncode, got.stdout), (0, want.stdout), f"{grain} {workers} {capacity}")
 
     def test_a_condition_that_the_last_instant_does_not_compute(self):
-        """What is not needed there is not looked at either, at any optimisation and for any processor."""
+        """A condition that is not needed there is not read either, at any optimisation and for
+        any processor."""
         text = "node main(e: bool, x: f64, z: f64) -> (s: f64)\n  s = if e then x else if (post s) > 0.0 then post x else post z;\n"
         self.write("late.rml", text)
         rows = "e,x,z\nF,1,2\nT,3,4\nF,1,-2\nF,5,7\nT,-3,4\nT,5,1\n"
@@ -167,7 +170,7 @@ class Networks(unittest.TestCase):
             self.assertEqual(first.stdout + second.stdout.split("\n", 1)[1], whole.stdout, grain)
 
     def programs(self, source, *options):
-        """As it is, and as every kind of network: its name, and how it is called."""
+        """The program itself, and every kind of network of it: name and command."""
         for grain in [None, *GRAINS]:
             name = f"{source}, {grain}, {options}"
             if not (self.folder / name).exists():
@@ -178,7 +181,7 @@ class Networks(unittest.TestCase):
                 yield f"{name} {capacity}", [str(self.folder / name), *capacity]
 
     def assert_same(self, text, source, *options, told="", watched=()):
-        """Status, rows and what is said are those without a network."""
+        """Status, rows and messages must be those without a network."""
         want = None
         for name, program in self.programs(source, *watched):
             done = subprocess.run([*program, *options], cwd=self.folder, input=text, capture_output=True, text=True,
@@ -192,7 +195,8 @@ class Networks(unittest.TestCase):
     def test_states_saved_on_the_way(self):
         self.write("mixed.rml", MIXED)
         self.write("whole.csv", mixed_rows(150))
-        # A wrong row ends the run without saving: the state is the last one that was saved on the way.
+        # A wrong row ends the run without saving, so the state is the last one that was saved on
+        # the way.
         self.write("wrong.csv", mixed_rows(100) + "wrong\n")
         want = None
         for name, program in self.programs("mixed.rml"):
@@ -216,7 +220,7 @@ class Networks(unittest.TestCase):
         for name, program in self.programs("mixed.rml"):
             for stale in ("rows.csv", "state"):
                 (self.folder / stale).unlink(missing_ok=True)
-            # No further row comes: the run waits, and is killed.
+            # No further row comes, so the run waits and is killed.
             with subprocess.Popen([*program, "--resume", "state", "--save-every", "50", "--output", "rows.csv"],
                                   cwd=self.folder, stdin=subprocess.PIPE, text=True) as run:
                 run.stdin.write(mixed_rows(100))
@@ -225,7 +229,7 @@ class Networks(unittest.TestCase):
                 while self.saved("cycle") != "100" and time.monotonic() < end:
                     time.sleep(0.01)
                 run.kill()
-            # 14 segments of 7 cycles were whole.
+            # 14 segments of 7 cycles were complete.
             self.assertEqual([self.saved("cycle"), self.saved("rows"), self.saved("segments")], ["100", "98", "14"], name)
             self.assertEqual(len((self.folder / "rows.csv").read_text().splitlines()), 99, name)
 
@@ -259,8 +263,9 @@ class Networks(unittest.TestCase):
                 self.assertEqual(want[0], 1 if how == "stop" else 0)
 
     def test_the_first_equation_that_is_not_finite(self):
-        # Of a recurrence that is cut, of a cell with an infinity to begin with, of an output; together, and in an
-        # instance. The order in the program is none of computation.
+        # Values of a recurrence that is cut, of a cell that begins with infinity, and of an
+        # output; together, and in an instance. The order in the program is not an order of
+        # computation.
         self.write("first.rml", """
 node layer(x: f64) -> (y: f64)
   w = param(1.0);

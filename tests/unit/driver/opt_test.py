@@ -1,6 +1,7 @@
-"""Passes over forms that are written down: `rmlc opt`, `rmlc show --after`. Run by ctest: … RMLC.
+"""Passes over forms in text: `rmlc opt`, `rmlc show --after`. Run by ctest: … RMLC.
 
-What `show --after` prints, given to the next pass, makes what the compiler makes of it: for each pass that it runs.
+For each pass, the output of `show --after`, given to the next pass, must become the same as in
+the compiler.
 """
 
 import pathlib
@@ -17,13 +18,13 @@ PROGRAM = """node main(end: bool, x: f64) -> (y: f64)
   mean  = backfill(sum / count, end);
   y     = x - mean;
 """
-# No schedule of it is exact, and no components can share a window.
+# No schedule of this program is exact, and no components can share a window.
 ON_DEMAND = """
 node main(x: f64) -> (y: f64)
   v = post (x * 2.0);
   y = 0.0 fby (x + v);
 """
-# After a core that is causal, to steps; sink comes a second time.
+# The passes from a causal core to steps; `sink` is repeated later.
 IN_ORDER = """simplify stabilise expand flatten_convolutions simplify prune_undemanded undo_delays give_constants_streams
 check_order retime prune_undemanded group_units absorb split_units sort_units complete_units order_values look_back mark_straight
 add_zeros add_cuts validate_schedule check_exactness plan_segments stand_still defer sink batch_in_time sink assign_homes verify_segments build_steps

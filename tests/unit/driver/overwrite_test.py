@@ -1,4 +1,4 @@
-"""Nothing is written over what is read, or over anything else that is written: overwrite_test.py RMLC."""
+"""No output may overwrite an input or another output: overwrite_test.py RMLC."""
 
 import os
 import resource
@@ -29,7 +29,7 @@ class Overwrite(InFolder):
     def content(self):
         return {p.name: p.read_bytes() for p in self.folder.iterdir() if p.is_file()}
 
-    # Refused with this status and words, and every file is as it was.
+    # Refused with this status and text, and no file is changed.
     def refused(self, status, words, *arguments, **options):
         before = self.content()
         done = self.call(*arguments, **options)
@@ -50,7 +50,7 @@ class Overwrite(InFolder):
         self.write("main.h", "node main() -> (y: i32)\n  y = 1;\n")
         self.refused(1, ["main.h"], RMLC, "build", "main.h", "--emit", "lib", "-o", "main.o")
 
-    # A library and its header, a C source and its: both are written or none is.
+    # A library and its header, or a C source and its header: both are written or neither.
     def test_two_files_or_none(self):
         for place in ("folder", "folder/", "."):
             (self.folder / "folder").mkdir(exist_ok=True)
@@ -68,7 +68,8 @@ class Overwrite(InFolder):
         self.refused(2, ["-o names the object"], RMLC, "build", "sum.rml", "--emit", "lib", "-o", "sum.h")
         self.refused(2, ["-o names the C source"], RMLC, "build", "sum.rml", "--emit", "c", "-o", "sum.h")
 
-    # Files that may not grow are a disk that is full: the larger of two does not fit, and the other one stays as it was.
+    # Files that may not grow simulate a full disk: the larger of two does not fit, and the other
+    # one must stay unchanged.
     def test_two_files_or_none_where_a_disk_is_full(self):
         for emit, product in (("c", "main.c"), ("lib", "main.o")):
             build = [RMLC, "build", "sum.rml", "--emit", emit, "-o", product]
@@ -132,7 +133,7 @@ class Overwrite(InFolder):
                                   stdout=out, stderr=subprocess.PIPE, text=True, timeout=120)
         self.assertEqual((done.returncode, done.stderr), (2, "--save rows: the file is an input or output of this run\n"))
 
-    # A state may take the place of the one that the run began with.
+    # A state may replace the one with which the run began.
     def test_a_state_goes_on(self):
         for more in ([], ["--load", "state"], ["--load", "state"]):
             done = self.call(RMLC, "run", "sum.rml", "--input", "x.csv", "--save", "state", *more)
@@ -146,7 +147,7 @@ class Overwrite(InFolder):
             self.refused(1, [target], RMLC, *endless, option, target)
         self.assertFalse((self.folder / "nowhere").exists())
 
-    # What spoils the picture: at the end its folder is gone.
+    # The picture cannot be written, because its folder is removed during the run.
     def test_the_state_is_there_whatever_happens_to_pictures(self):
         (self.folder / "gone").mkdir()
         process = subprocess.Popen([RMLC, "run", "sum.rml", "--plot", "gone/p.svg", "--save", "state"],

@@ -1,6 +1,6 @@
-"""Parameters that are given, mapped, loaded in part and frozen: parameters_test.py RMLC.
+"""Parameters that are given, renamed, loaded in part, and frozen: parameters_test.py RMLC.
 
-Expected values are computed here, by NumPy.
+NumPy computes the expected values here.
 """
 
 import json
@@ -37,7 +37,7 @@ ROWS = [([1.0, 2.0], 1.0), ([-1.0, 0.5], 0.0), ([0.25, -2.0], -1.0)]
 
 
 class Parameters:
-    """What the network has learned: the same descent, by hand."""
+    """The learned parameters of the network, by the same descent written by hand."""
 
     def __init__(self, frozen=()):
         self.kernel, self.bias = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.5, -0.5])
@@ -119,7 +119,7 @@ class Given(unittest.TestCase):
     def expected(self, of):
         return np.array([of.output(np.array(x)) for x in ([1, 2], [-1, 0.5])]).round(12).tolist()
 
-    # ---- names ----
+    # ---- names
 
     def test_a_pattern(self):
         for engine in ("compiled", "reference"):
@@ -133,7 +133,7 @@ class Given(unittest.TestCase):
                                       "enc_dense_b": values["crit.net.dense.bias"], "head.w": values["crit.net.head.w"]})
         done = self.infer("--load-params", "other", "--map", "enc_*_weight=*.kernel", "--map", "enc_*_b=*.bias")
         self.assertEqual(self.values(done), self.expected(self.learned))
-        # One that is no pattern goes first, wherever it stands.
+        # A rule without a pattern has priority, wherever it is in the list.
         done = self.infer("--load-params", "other", "--map", "enc_*_*=*.*", "--map", "enc_dense_weight=dense.kernel",
                           "--map", "enc_dense_b=dense.bias")
         self.assertEqual(self.values(done), self.expected(self.learned))
@@ -167,7 +167,7 @@ class Given(unittest.TestCase):
         said = self.wrong("run", "net.rml", "--node", "net", "--load-params", "flat")
         self.assertIn("by --map '*=dense.*'", said)
 
-    # ---- in part ----
+    # ---- in part
 
     def test_in_part(self):
         write(self.folder / "some", {"dense.kernel": np.eye(2, dtype=np.float32), "dense.bias": np.zeros(3),
@@ -193,7 +193,7 @@ class Given(unittest.TestCase):
                       self.wrong("run", "net.rml", "--node", "net", "--load-params", "none", "--partial"))
         self.assertIn("--partial requires --load-params", self.wrong("run", "net.rml", "--node", "net", "--partial", status=2))
 
-    # ---- baked in ----
+    # ---- baked in
 
     def test_a_library(self):
         self.right("build", "net.rml", "--node", "net", "--emit", "lib", "--strict-math", "--load-params",
@@ -221,7 +221,7 @@ int main(void) {
         self.assertEqual(np.array(found, float).round(12).tolist(), self.expected(self.learned))
 
     def test_a_program(self):
-        """It begins with them, and still takes others."""
+        """The program begins with them, and can still load others."""
         self.right("build", "net.rml", "--node", "net", "-o", "net", "--load-params", "trained.state", "--map",
                    "crit.net.*=*")
         self.assertEqual(self.program(), self.expected(self.learned))
@@ -229,7 +229,8 @@ int main(void) {
         self.assertEqual(self.program("--load-params", "other"), [3.0, -0.5])
 
     def test_a_state_of_a_caller(self):
-        """What called the node has its parameters under the node's name: run, build and export find them alike."""
+        """The state of a caller stores the parameters of a node under the node's name: run,
+        build and export find them in the same way."""
         (self.folder / "calls.rml").write_text("import net;\nnode main(x: f64[2]) -> (y: f64)\n  y = 2.0 * net.net(x);\n")
         self.right("run", "calls.rml", "--load-params", "trained.state", "--map", "crit.*=*", "--save", "called.state")
         self.assertEqual(self.values(self.infer("--load-params", "called.state")), self.expected(self.learned))
@@ -269,7 +270,7 @@ int main(void) {
         self.assertIn("E0804", self.wrong("build", "net.rml", "--node", "net", "-o", "trained.state", "--load-params",
                                           "trained.state", "--map", "crit.net.*=*"))
 
-    # ---- frozen ----
+    # ---- frozen
 
     def test_frozen(self):
         for patterns, frozen in ((["crit.net.dense.*"], ("kernel", "bias")), (["*.kernel", "*.w"], ("kernel", "w")),

@@ -1,6 +1,8 @@
-"""Programs whose statements are compiled in parts give the same rows, with --strict-math to the bit: parts_test.py RMLC.
+"""Programs whose statements are compiled in parts give the same rows, with --strict-math to
+the bit: parts_test.py RMLC.
 
-Parts of one statement and of a few, nested ones in ones; in segments, in threads, with faults, in a C library."""
+Parts of one statement and of a few, and nested parts; in segments, in threads, with faults, in
+a C library."""
 
 import pathlib
 import shutil
@@ -13,7 +15,8 @@ RMLC = sys.argv.pop(1)
 TESTS = pathlib.Path(__file__).resolve().parents[2]
 BATCHED, WIDE = TESTS / "batching" / "batched.rml", TESTS / "threads" / "wide.rml"
 
-# Scalars, small and large tensors that cross parts, on clocks in clocks; a fault deep inside at cycle 40.
+# Scalars, small and large tensors that cross parts, on nested clocks; a fault deep inside at
+# cycle 40.
 NESTED = """
 node inner(x: f32, k: i32) -> (y: f32, t: f32[3])
   a = 0.0 fby a * 0.5 + x;

@@ -1,7 +1,8 @@
-"""Pictures that `rmlc show graph` and `rmlc show tasks` draw can be read: picture_test.py RMLC SOURCE.
+"""The pictures of `rmlc show graph` and `rmlc show tasks` must be legible: picture_test.py
+RMLC SOURCE.
 
-What is measured is the file, as a browser would show it: points are 4/3 pixels, and the scale of the drawing is that of
-its letters. Programs are the one of the tutorial and two larger ones."""
+The file is measured as a browser would show it: a point is 4/3 pixels, and the size of letters
+gives the scale of the drawing. The programs are the one of the tutorial and two larger ones."""
 
 import pathlib
 import re
@@ -35,7 +36,7 @@ class Drawn:
         self.width, self.height = (float(root.get(side).removesuffix("pt")) * 4 / 3 for side in ("width", "height"))
         graph = root.find(f"{SVG}g")
         scale = float(re.search(r"scale\(([\d.]+)", graph.get("transform")).group(1))
-        # Sizes without a unit are those of the drawing, whose unit is a point.
+        # Sizes without a unit are in points, the unit of the drawing.
         self.letters = min(float(t.get("font-size")) for t in root.iter(f"{SVG}text")) * scale * 4 / 3
         self.boxes = [g for g in graph.iter(f"{SVG}g") if g.get("class") == "node"]
         self.frames = [g for g in graph.iter(f"{SVG}g") if g.get("class") == "cluster"]
@@ -96,7 +97,7 @@ class Pictures(unittest.TestCase):
         self.assertRegex(tasks.text, r"(?m): \d+ tasks$")
 
     def test_depth(self):
-        # main has x, y; around the product; inner the sum and its memory.
+        # main has x, y; `around` has the product; `inner` has the sum and its memory.
         for depth in range(3):
             dot = self.show("graph", NESTED, "--depth", str(depth), output="picture.dot")
             self.assertEqual(dot.count("subgraph cluster"), depth)

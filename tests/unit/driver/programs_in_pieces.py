@@ -20,7 +20,7 @@ STATIC = {
     "trained": "node net(e: bool, x: f64) -> (l: f64)\n  h = tanh(x * param_end(e, param(0.5)) + 0.5 * fby_end(e, 0.0, h));\n"
                "  l = h * h;\nnode main(e: bool, x: f64) -> (l: f64)\n  l, _ = diff net(e, x, true, -0.01);\n",
 }
-# None of them has a static schedule.
+# None of these programs has a static schedule.
 ON_DEMAND = {
     "stride": "node main(e: bool, x: f64) -> (y: f64)\n  y = x + (if e then 0.0 else post (post y));\n",
     "some strides": "node main(e: bool, q: bool, x: f64) -> (y: f64)\n  y = x + (if e then 0.0 else if q then post (post y) else post y);\n",

@@ -1,4 +1,4 @@
-"""Saved states, read and written without any library."""
+"""Reads and writes saved states without any library."""
 
 import json
 import struct
@@ -6,13 +6,13 @@ import zlib
 
 
 def take_apart(state):
-    """The header, and the bytes behind it."""
+    """Returns the header, and the bytes after it."""
     (length,) = struct.unpack("<Q", state[:8])
     return json.loads(state[8 : 8 + length]), bytearray(state[8 + length :])
 
 
 def put_together(header, data):
-    """Whose checksum is right."""
+    """Joins them with a correct checksum."""
     header["__metadata__"]["checksum"] = "0" * 8
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)

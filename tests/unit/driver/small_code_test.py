@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Code that is short before it is fast: the same rows to the bit, and how many bytes it has for a microcontroller.
+"""Code that is optimised for size: the same rows to the bit, and its number of bytes for a
+microcontroller.
 
   small_code_test.py RMLC EXAMPLES
 """
@@ -22,7 +23,7 @@ node main() -> (l: f64)
   end = n % 5 == 4;
   l, _, _ = diff[optim.adam(0.01)] net(end, uniform([3]), [0.5, sin(cast(f64, n))], true, 1.0);
 """
-# Without products, whose sums may run in another order where they are loops.
+# Without products, whose sums may be in another order if they are loops.
 FUNCTIONS = """node main() -> (m: f32[5], k: i32[7], s: f64, t: f64[16])
   n = 0 fby n + 1;
   a = normal([5, 6]);
@@ -43,7 +44,7 @@ def run(*command):
 
 
 def code_bytes(path):
-    """What the object's sections of code and constants have, as `size` tells it."""
+    """The size of the object's code and constant sections, as printed by `size`."""
     data = path.read_bytes()
     at, entry, count = *struct.unpack_from("<I", data, 32), *struct.unpack_from("<HH", data, 46)
     rows = [struct.unpack_from("<10I", data, at + k * entry) for k in range(count)]

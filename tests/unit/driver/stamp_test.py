@@ -1,4 +1,5 @@
-"""A caller that was compiled with the header of another object is refused, and the right pair works: stamp_test.py RMLC."""
+"""A caller that was compiled with the header of another object is refused, and the right pair
+works: stamp_test.py RMLC."""
 
 import pathlib
 import re
@@ -11,7 +12,7 @@ import unittest
 RMLC = sys.argv.pop(1)
 
 STEP = "node f(u: i32, v: i32) -> (y: i32)\n  y = (7 fby u) + v;\n"
-# What a caller cannot see from a name alone, and would take for the other.
+# Differences that a caller cannot detect from the name alone.
 OTHER_STEPS = {
     "a state that has grown": "node f(u: i32, v: i32) -> (y: i32)\n  y = (7 fby u) + (0 fby 0 fby 0 fby v);\n",
     "a type of an input": "node f(u: i32, v: f32) -> (y: i32)\n  y = (7 fby u) + cast(i32, v);\n",
@@ -89,7 +90,7 @@ class Stamp(unittest.TestCase):
         self.run_in(RMLC, "build", "p.rml", "--node", "f", "--emit", "lib", *options)
 
     def caller(self, text, compiler=("cc", "-std=c99")):
-        """Makes main.o with the header that is there."""
+        """Makes main.o with the existing header."""
         name = "main.cc" if compiler[0] == "c++" else "main.c"
         (self.folder / name).write_text(text)
         self.run_in(*compiler, "-Wall", "-Wextra", "-Werror", "-c", name, "-o", "main.o")
@@ -105,7 +106,7 @@ class Stamp(unittest.TestCase):
             self.caller(main, compiler)
             self.run_in("cc", "main.o", "f.o", "-lm", "-o", "main")
             self.assertEqual(self.run_in("./main").stdout, rows)
-            # The same source has the same stamp, with another compilation that keeps the state as well.
+            # The same source has the same stamp, also with other options if these keep the state.
             self.library(source + "-- A remark.\n")
             self.assertEqual(self.stamp(), right)
             self.run_in("cc", "main.o", "f.o", "-lm", "-o", "main")

@@ -1,4 +1,5 @@
-"""What one way to compile a program has saved, every other one goes on with: state_across_test.py RMLC."""
+"""A state that is saved by a program compiled in one way can be resumed in every other way:
+state_across_test.py RMLC."""
 
 import pathlib
 import random
@@ -24,7 +25,7 @@ WAYS = {
 OF_ONE_THREAD = ["-O0", "-O3", "segments", "threads"]
 LONG = 5000  # rows; in networks the beginning of a state moves after some 64 KiB of inputs
 MORE = {
-    # Instances, parameters that are learned, a start that is seldom, and what is behind by some cycles.
+    # Instances, learned parameters, a restart that is rare, and values that lag by some cycles.
     "instances": "node low(e: bool, x: f64) -> (y: f64)\n  m = fby_end(e, 0.0, m) * 0.5 + x;\n  y = m + (0.0 fby 0.0 fby m);\n"
                  "node both(e: bool, x: f64) -> (y: f64)\n  y = low(e, x) - low(e, low(e, 2.0 * x));\n"
                  "node main(e: bool, q: bool, x: f64) -> (y: f64, z: f64 when q)\n"
@@ -34,7 +35,7 @@ MORE = {
     # A memory that has the name of the parameter with which it begins.
     "begun": "node main(e: bool, x: f64) -> (y: f64)\n  h = param(0.25) fby (0.5 * h + x);\n"
              "  y = h + backfill(0.5 * x, e);\n",
-    # Where segments end is told by what is open, which some schedules remember and others do not.
+    # Open segments determine the end; some schedules store this and others do not.
     "lazy": "node main(e: bool, q: bool, x: f64) -> (y: f64, n: i64)\n  y = if q then backfill(x, e) else 0.0;\n"
             "  n = 0 fby n + 1;\n  assert backfill(x, e) < 100.0;\n",
     # On demand, but as a network.
@@ -60,7 +61,7 @@ class Across(unittest.TestCase):
         for way in ways:
             (self.folder / way).mkdir(exist_ok=True)
             programs[way] = Program(self.folder / way, text, ["--strict-math", *WAYS[way]], rows)
-        # Of the end of the input, some ways leave a few rows open.
+        # At the end of the input, some ways leave a few rows open.
         whole = {way: program.rows(0, rows) for way, program in programs.items()}
         longest = max(whole.values(), key=len)
         draws = random.Random(name)
@@ -84,7 +85,7 @@ class Across(unittest.TestCase):
             self.check(name, text, OF_ONE_THREAD, 2)
 
     def test_after_a_long_time(self):
-        """The state begins near its end, so what is computed again is little."""
+        """The state begins near its end, so little is computed again."""
         for name, text in {**STATIC, **MORE}.items():
             for way, size in self.check(name, text, WAYS, 1, LONG).items():
                 if name != "two ends":
@@ -108,7 +109,7 @@ class Across(unittest.TestCase):
                 self.assertEqual(first + run(13, ROWS, *loads, "--load", state), whole, f"{saves}, {loads}")
 
     def test_in_turn(self):
-        """Each goes on with what another one has left, and takes the place of its state."""
+        """Each way continues the state of another one and replaces it."""
         for name in ("two ends", "instances", "learned"):
             programs = []
             for way, options in WAYS.items():

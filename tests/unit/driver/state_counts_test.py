@@ -1,5 +1,5 @@
-"""Of a program that has effects, a state is what units and queues hold. Counts that contradict each other are refused,
-with the number and what it should be: RMLC."""
+"""The state of a program with effects contains the counts of units and queues. Counts that
+contradict each other are refused, with the number and the right value: RMLC."""
 
 import json
 import pathlib
@@ -12,7 +12,7 @@ import unittest
 from saved_states import put_together, take_apart
 
 RMLC = sys.argv.pop(1)
-SECONDS = 20  # a run takes milliseconds; one that does what a count says takes years
+SECONDS = 20  # a run takes milliseconds; one that believes a wrong count takes years
 
 # Text, options of rmlc build, columns of the input.
 PROGRAMS = {
@@ -98,14 +98,14 @@ class Counts(unittest.TestCase):
         self.assertEqual(program.load(header, data).returncode, 0)
 
     def test_fewer_cycles_than_a_unit_has_run(self):
-        """Without the check no row comes out before 2^46 further cycles."""
+        """Without the check no row is written before 2^46 further cycles."""
         program = Program(self.folder, "counter")
         header, data = program.save(5)
         header["__metadata__"].update(cycle="4", rows="4")
         self.refused(program.load(header, data), "'unit 0' counts 5, not 4 at most, the cycles")
 
     def test_every_count_in_turn(self):
-        """Each is known from the others."""
+        """Each count is determined by the others."""
         for name in PROGRAMS:
             program = Program(self.folder, name)
             header, data = program.save(9)

@@ -1,4 +1,4 @@
-"""States after a program's variables have other names: state_names_test.py RMLC."""
+"""States of a program whose variables were renamed: state_names_test.py RMLC."""
 
 import pathlib
 import subprocess
@@ -31,7 +31,7 @@ ROWS, SPLIT = 440, 417  # the state does not begin with the first cycle
 
 
 def renamed(text, names):
-    """Whole words."""
+    """Replaces whole words."""
     words, word = [], ""
     for c in text + " ":
         if c.isalnum() or c == "_":
@@ -113,7 +113,7 @@ class Names(unittest.TestCase):
         self.assertEqual(self.first + done.stdout.splitlines()[1:], self.whole)
 
     def test_what_stands_elsewhere_is_not_guessed(self):
-        """One memory more: which of them are the old ones only the user knows."""
+        """With one additional memory, only the user knows which of them are the old ones."""
         text = renamed(BEFORE, {"n": "count"}).replace("  count = 0 fby count + 1;\n",
                                                        "  count = 0 fby count + 1;\n  assert (true fby count >= -1);\n")
         said = self.refused(text)
@@ -122,7 +122,7 @@ class Names(unittest.TestCase):
         self.assertIn("'n' (i32) is only in the file", self.refused(other))
 
     def test_two_that_change_places(self):
-        """Both names are there: each is what it was."""
+        """Both names exist, so each keeps its value."""
         two = "node main(e: bool, x: f64) -> (y: f64)\n  a = 0.0 fby a + x;\n  b = 1.0 fby b * 0.5;\n  y = a + b;\n"
         whole = self.run_text(two, 0, ROWS).stdout.splitlines()[1:]
         first = self.run_text(two, 0, SPLIT, "--save", self.state).stdout.splitlines()[1:]

@@ -1,5 +1,6 @@
-"""A run in two pieces, the second begun with the state that the first has saved, writes the rows of one run: at every
-split, on every engine. And states of programs that run on demand that cannot be are refused: RMLC."""
+"""A run in two pieces, the second of which loads the state of the first, writes the rows of
+one run: at every split, on every engine. Damaged states of programs that run on demand are
+refused: RMLC."""
 
 import json
 import pathlib
@@ -49,7 +50,7 @@ class Pieces(unittest.TestCase):
             self.assertTrue(shown.startswith("on demand: "), name)
 
     def test_in_many_pieces(self):
-        """Each piece begins with what the one before has saved."""
+        """Each piece begins with the state of the one before."""
         for name, text in ON_DEMAND.items():
             program = Program(self.folder, text, ["-O1"])
             whole, got = program.rows(0, ROWS), []
@@ -59,7 +60,8 @@ class Pieces(unittest.TestCase):
             self.assertEqual(got, whole, name)
 
     def test_saved_after_a_long_time(self):
-        """What is not needed any more has been dropped many times, and the state is as small as after a few rows."""
+        """Values that are no longer needed were dropped many times, so the state is as small
+        as after a few rows."""
         program = Program(self.folder, ON_DEMAND["held"], ["-O1"])
         lines = table(program.names, 0, ROWS).splitlines()
         source = self.folder / "long.csv"
@@ -74,7 +76,7 @@ class Pieces(unittest.TestCase):
 
 
 class Damaged(unittest.TestCase):
-    """Of programs that run on demand."""
+    """Damaged states of programs that run on demand."""
 
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
@@ -127,7 +129,7 @@ class Damaged(unittest.TestCase):
             self.refused(header, data, f"'rows' counts {header['__metadata__']['begins']}, not {known}")
 
     def test_what_is_needed_and_not_there(self):
-        """It is said when it is asked for."""
+        """A missing value is reported when it is requested."""
         program = Program(pathlib.Path(self.place.name), ON_DEMAND["delayed"], ["-O1"])
         program.rows(0, 9, "--save", program.state)
         header, data = take_apart(program.state.read_bytes())

@@ -10,7 +10,7 @@ import unittest
 
 RMLC = sys.argv.pop(1)
 
-# One layer; the trained node and the one that only infers know its parameters by the same paths.
+# One layer. The training node and the inference node know its parameters by the same paths.
 LAYERS = """
 const rate: f64 = 0.1;
 node layer(x: f64[2], w: f64[2], b: f64) -> (y: f64)
@@ -31,7 +31,7 @@ def rmlc(*arguments, **options):
 
 
 def tensors(path):
-    """The file's metadata and tensors of f64, read without any library."""
+    """The file's metadata and its f64 tensors, read without any library."""
     data = path.read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])
@@ -45,7 +45,7 @@ def tensors(path):
 
 
 def write(path, values):
-    """The same the other way round: {name: (shape, values)}."""
+    """Writes such a file: {name: (shape, values)}."""
     header, data = {}, b""
     for name, (shape, numbers) in values.items():
         piece = struct.pack(f"<{len(numbers)}d", *numbers)
@@ -92,7 +92,8 @@ class State(unittest.TestCase):
         self.assertEqual([float(v) for v in done.stdout.split()[1:] if v != '""'], y[:1])
 
     def test_parameters_of_an_unfinished_segment(self):
-        """The unit that keeps the parameter waits for a first instant; its value is in the state all the same."""
+        """The unit that stores the parameter waits for its first instant; nevertheless the
+        state contains the value."""
         model, rows, state = self.folder / "m.rml", self.folder / "rows.csv", self.folder / "state"
         model.write_text("""
 node model(end, x) -> (y)
@@ -110,7 +111,8 @@ node infer(x: f64) -> (y: f64)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "y\n10\n", ""))
 
     def test_what_is_learned_by_moving(self):
-        """Running statistics and counts are parameters: training does not read them, `use` does."""
+        """Running statistics and counts are parameters: `train` does not read them, `use`
+        does."""
         source, state = self.folder / "moving.rml", self.folder / "state"
         source.write_text("""
 import nn;
@@ -135,7 +137,7 @@ node use() -> (y: f64[2], z: f64, n: i32)
   y = m[:, 0];
 """)
         # Averages 2 and 2, unbiased variances 2 and 4.5: 0, 1, 1.5 and 1, 1.5, 3. The single ones
-        # see 1 and 0.5, each alone: 0, 0.5, 0.5 and 1, 0.5, 0.25.
+        # read 1 and 0.5, each alone: 0, 0.5, 0.5 and 1, 0.5, 0.25.
         learned = [[0.0, 1.5 / 3.25**0.5], 1.0 / 0.5**0.5, 2]
         always, at_times = "x[0,0],x[1,0]\n1,3\n0.5,3.5\n", "train,x[0,0],x[1,0]\nT,1,3\nF,9,9\nT,0.5,3.5\n"
         for node, batches in (("learn", always), ("either", at_times)):

@@ -1,7 +1,8 @@
-"""The order in which floats of a row are added: sums_test.py RMLC.
+"""The order in which the floats of a row are added: sums_test.py RMLC.
 
-It depends on shapes alone: not on the level of optimisation, the processor, what else is in the program, or on
-networks; and it is the one that lowering/llvm/elements/sums.cc tells, computed here anew."""
+It depends on shapes only: not on the level of optimisation, the processor, the rest of the
+program, or networks. It is the order that lowering/llvm/elements/sums.cc describes, computed
+here again."""
 
 import pathlib
 import random

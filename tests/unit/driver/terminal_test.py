@@ -1,4 +1,4 @@
-"""No input makes a terminal do anything, and messages quote little of it: terminal_test.py RMLC."""
+"""No input may control the terminal, and messages quote little of it: terminal_test.py RMLC."""
 
 import json
 import os
@@ -12,7 +12,8 @@ import unittest
 
 RMLC = sys.argv.pop(1)
 
-# Clears the screen, sets the title, in one character as well; turns the order of what is read; rings.
+# Clears the screen, sets the title (also by a single character), reverses the reading order,
+# rings the bell.
 EVIL = "\x1b[2J\x1b]0;title\x07\u009b2J\u202egnp\u2066\r"
 PLAIN = "node main(x: f64) -> (y: f64)\n  y = x + 1.0;\n"
 
@@ -37,7 +38,7 @@ class Terminal(unittest.TestCase):
     def write(self, name, content):
         (self.folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
-    # What is wrong is said, on stderr, harmlessly and briefly.
+    # The error is reported on stderr, harmlessly and briefly.
     def complaint(self, *arguments, status=1, say="\\u{1b}[2J", text=None):
         done = subprocess.run([RMLC, *arguments], cwd=self.folder, capture_output=True, timeout=120,
                               input=text.encode() if text is not None else None)
@@ -134,7 +135,7 @@ class Terminal(unittest.TestCase):
         self.complaint("opt", "simplify", text=f"form core 1\ncore {name}\n")
         self.complaint("show", "--after", name, "a.rml", status=2)
 
-    # What a comment or a text shows in another order is written out in C.
+    # Characters that change the display order of a comment or text are escaped in C.
     def test_generated_c(self):
         for text in ("\u202egnp\u2066", "\x1b[2J"):
             self.write("c.rml", f"node main(x: f64) -> (y: f64)\n  y = (0.0 fby y) + x (* {text} *) * 3.0;\n")
@@ -144,7 +145,7 @@ class Terminal(unittest.TestCase):
                 self.assertTrue(harmless((self.folder / name).read_bytes()), name)
         self.assertIn(b"\\u{1b}[2J", (self.folder / "main.c").read_bytes())
 
-    # A source may name any file: of one elsewhere that is no source, nothing is quoted.
+    # A source may import any file. If a file elsewhere is not a source, none of it is quoted.
     def test_imports_from_elsewhere(self):
         (self.folder / "of").mkdir()
         secret = "root:$6$salt$hash:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n"
@@ -156,24 +157,24 @@ class Terminal(unittest.TestCase):
                 said = self.complaint("check", "of/p.rml", *more, say=": line 1 has an error")
                 for word in ("root", "salt", "hash", "19000", "daemon"):
                     self.assertNotIn(word, said)
-        # In the program's folder and those of -I lines are quoted.
+        # In the program's folder and in those of -I, lines are quoted.
         self.write("of/p.rml", f'import "shadow";\n{PLAIN}')
         self.complaint("check", "of/p.rml", say="root:$6$salt")
         self.write("of/p.rml", f'import "../shadow";\n{PLAIN}')
         self.complaint("check", "of/p.rml", "-I", ".", say="root:$6$salt")
-        # Sources elsewhere are sources.
+        # Sources elsewhere may be imported.
         self.write("twice.rml", "node twice(x: f64) -> (y: f64)\n  y = 2.0 * x;\n")
         self.write("of/p.rml", 'import "../twice.rml";\nnode main(x: f64) -> (y: f64)\n  y = twice(x);\n')
         done = subprocess.run([RMLC, "check", "of/p.rml"], cwd=self.folder, capture_output=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
-        # Tensor files quote nothing at all.
+        # Errors in tensor files never quote content.
         for place in ("shadow", "../shadow"):
             self.write("of/p.rml", f'node main() -> (y: f64)\n  y = load("{place}", "w");\n')
             said = self.complaint("check", "of/p.rml", say="shadow")
             for word in ("root", "salt", "19000"):
                 self.assertNotIn(word, said)
 
-    # Results go to files as they are, and to a terminal fit for it.
+    # Results are written to files unchanged, and made safe for a terminal.
     def test_results(self):
         source = f"-- {EVIL[:-1]} é\n{PLAIN}"
         self.write("c.rml", source)

@@ -1,6 +1,6 @@
 """--classes and --time: cells that are texts.
 
-Times are held to Python's datetime. Run by ctest: texts_test.py RMLC."""
+Times are compared with Python's datetime. Run by ctest: texts_test.py RMLC."""
 
 import csv
 import datetime
@@ -74,7 +74,7 @@ class Texts(InFolder):
                          ["1", "0", "", ""])
 
     def test_rows_are_whole(self):
-        """A row with a class that there is not is not written, nor any that follows."""
+        """A row with an unknown class is not written, nor any row that follows."""
         self.table("in.csv", ["t", "kind"], [[1, "setosa"], [2, "virginica, white"], [3, "setosa"]])
         for outputs in (["--output", "o.csv"], ["--output", "next=o.csv", "--output", "u=p.csv"]):
             self.refused(1, "--input", "in.csv", "--classes", "kind=kinds.txt", "--classes", "next=kinds.txt", *outputs)

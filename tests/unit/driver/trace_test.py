@@ -1,7 +1,7 @@
-"""`rmlc trace` reads and writes what programs read and write.
+"""`rmlc trace` must read and write the same formats as programs.
 
-The rows are worked by hand: a sum, the sum of the next cycle, and the sum where c holds. Run by ctest:
-trace_test.py RMLC."""
+The rows are worked out by hand: a sum, the sum of the next cycle, and the sum where c is true.
+Run by ctest: trace_test.py RMLC."""
 
 import gzip
 import json

@@ -1,6 +1,7 @@
-"""Which code uses vectors of 512 bits: wide_vectors_test.py RMLC EXAMPLES, run by ctest.
+"""The code that uses vectors of 512 bits: wide_vectors_test.py RMLC EXAMPLES, run by ctest.
 
-Products do where those are not slower, steps of scalars nowhere: one wide store would slow them down."""
+Products use them where they are not slower. Steps of scalars never do, because one wide store
+would slow them down."""
 
 import pathlib
 import subprocess

@@ -1,4 +1,5 @@
-"""The example of docs/manual/scheduler.md is the one that is compiled, and prints what the page says.
+"""The example of docs/manual/scheduler.md must be the compiled one, and must print the output on
+the page.
 
 Run by ctest: page_test.py PAGE SOURCE PROGRAM.
 """
