@@ -147,55 +147,63 @@ constexpr DTypeSlot free_stored = {0, dtypes::ordered, DType::f32};
 std::vector<OperatorInfo> construction_operators() {
   return {
       row("zeros", {integers("shape")}, free_stored, shape_attribute, evaluate_zeros, Lowering::folded, {},
-          {"ConstantOfShape", "Zeros of the shape, of the dtype the context asks for, else f32.",
+          {"ConstantOfShape", "Zeros of the given shape. The dtype is the one that the context needs, else f32.",
            "zeros([2]) -- [0,0]"}),
       row("ones", {integers("shape")}, free_stored, shape_attribute, evaluate_ones, Lowering::folded, {},
-          {"ConstantOfShape", "Ones of the shape, of the dtype the context asks for, else f32.", "ones([2]) -- [1,1]"}),
+          {"ConstantOfShape", "Ones of the given shape. The dtype is the one that the context needs, else f32.",
+           "ones([2]) -- [1,1]"}),
       row("full", {integers("shape"), operand("value", element)}, same(element), full_shape, evaluate_full,
           Lowering::broadcast, {"sum(dy)"},
-          {"Expand", "The scalar value in every element of the shape.", "full([2, 2], 7) -- [7,7;7,7]"}),
+          {"Expand", "A tensor of the given shape, whose elements all equal the scalar value.",
+           "full([2, 2], 7) -- [7,7;7,7]"}),
       row("zeros_like", {operand("x", element)}, same(element), same_shape, evaluate_zeros, Lowering::folded,
           {constant},
-          {"ConstantOfShape", "Zeros (false) of the shape and dtype of x.", "zeros_like([1.5, 2.5]) -- [0,0]"}),
+          {"ConstantOfShape", "Zeros (false for Booleans) of the shape and dtype of x.",
+           "zeros_like([1.5, 2.5]) -- [0,0]"}),
       row("ones_like", {operand("x", element)}, same(element), same_shape, evaluate_ones, Lowering::folded, {constant},
-          {"ConstantOfShape", "Ones (true) of the shape and dtype of x.", "ones_like([1.5, 2.5]) -- [1,1]"}),
+          {"ConstantOfShape", "Ones (true for Booleans) of the shape and dtype of x.",
+           "ones_like([1.5, 2.5]) -- [1,1]"}),
       row("param", {operand("init", element)}, same(element), same_shape, evaluate_param, Lowering::parameter,
           {"none: it is the parameter that moves, not what it began with"},
-          {"", "A parameter, known by its path: init as it was at the first cycle, or what --load-params gives.",
+          {"",
+           "A parameter, identified by its path. It begins with the value that init has at the first cycle, or with "
+           "the value that --load-params gives.",
            "param(1.5) -- 1.5"}),
       row("sum_over_parameters", {operand("x", dtypes::real)}, same(dtypes::real), same_shape, evaluate_param,
           Lowering::folded, {"dy"},
           {"",
-           "In an optimiser: the sum of x over all parameters that one `diff` moves; x must be there at the same "
-           "cycles, of one type and shape: sum(g * g), say. Anywhere else: x.",
+           "In an optimiser, the sum of x over all parameters that one `diff` updates. x must be present at the same "
+           "cycles for all of them, and have the same type and shape; sum(g * g) is an example. Anywhere else, the "
+           "result is x.",
            "sum_over_parameters(2.5) -- 2.5"}),
       row("sum_over_elements", {operand("x", element)}, same(element), same_shape, evaluate_param, Lowering::folded,
           {"sum_over_elements(dy)"},
           {"",
-           "In a node that `map` calls for each element: the sum of x over all elements, of Booleans whether any is "
-           "true; one for all of them. Anywhere else: x.",
+           "In a node that `map` calls for each element, the sum of x over all elements; for Booleans, true if x is "
+           "true for any element. All elements have the same result. Anywhere else, the result is x.",
            "sum_over_elements(2.5) -- 2.5"}),
       row("sum_over_sharers", {operand("x", element), operand("p", element, 1), integers("maps")}, same(element),
           sharers_shape, evaluate_param, Lowering::folded,
           {"sum_over_sharers(dy, p, maps)", "none: only what shares it is asked for"},
           {"",
-           "What `diff` writes for a parameter p in nodes that `map` calls: the sum of x, of Booleans whether any is "
-           "true, over those elements of so many maps around, each within the next, which have one p together; x where "
-           "each has its own. Anywhere else: x.",
+           "`diff` generates this operator for a parameter p in nodes that `map` calls. It is the sum of x over those "
+           "elements of the surrounding nested maps that share p; for Booleans, true if any of them is true. `maps` is "
+           "the number of these maps. If each element has its own p, and anywhere else, the result is x.",
            "sum_over_sharers(2.5, 1.0, 1) -- 2.5"}),
       row("iota", {integers("n")}, exactly(DType::i32), iota_shape, evaluate_iota, Lowering::iota, {},
           {"Range", "The i32 vector 0, 1, …, n - 1.", "iota(3) -- [0,1,2]"}),
       row("one_hot", {operand("i", index, 1), integers("depth")}, free_number, one_hot_shape, evaluate_one_hot,
           Lowering::one_hot, {"none: integer operand"},
           {"OneHot",
-           "A new last axis of extent depth that is 1 at i and 0 elsewhere; all 0 where i is outside [0, depth).",
+           "A new last axis of extent depth, with 1 at position i and 0 elsewhere. If i is outside [0, depth), all "
+           "elements are 0.",
            "one_hot([1, 3], 3) -- [0,1,0;0,0,0]"}),
       row("shape", {operand("x", element)}, exactly(DType::i32), shape_shape, evaluate_shape, Lowering::folded,
           {"none: only its shape is read"},
-          {"Shape", "The shape of x, a constant i32 vector.", "shape([[1, 2, 3]]) -- [1,3]"}),
+          {"Shape", "The shape of x, as a constant i32 vector.", "shape([[1, 2, 3]]) -- [1,3]"}),
       row("size", {operand("x", element, 1), integers("axis", "all")}, {0, number, DType::i32}, size_shape,
           evaluate_size, Lowering::folded, {"none: only its shape is read"},
-          {"Size", "The number of elements of x along the given axes, or of all; a constant.",
+          {"Size", "The number of elements of x along the given axes, or of all elements; a constant.",
            "size([[1, 2, 3]], 1) -- 3"}),
   };
 }

@@ -410,32 +410,32 @@ std::vector<OperatorInfo> contraction_operators() {
           "einsum", {text_attribute("subscripts"), variadic("x", number)},
           {"einsum_adjoint(subscripts, x..., dy, parts=[part])"},
           {"Einsum",
-           "Sums of products of elements with equal indices: a letter for each axis of each operand, then those of the "
-           "result. Indices that the result lacks are summed over, one that an operand has twice takes its diagonal; "
-           "`...` are all other axes, which broadcast. Without -> the result has the letters that occur once, sorted.",
+           "Sums of products of elements with equal indices. The subscripts have a letter for each axis of each "
+           "operand, then, after ->, the letters of the result. Indices that the result lacks are summed over. If a "
+           "letter occurs twice in an operand, its diagonal is taken. `...` stands for all other axes, which "
+           "broadcast. Without ->, the result has the letters that occur once, in alphabetical order.",
            "einsum(\"ij,j->i\", [[1, 2], [3, 4]], [1, 10]) -- [21,43]"}),
       contracting<Row::einsum_adjoint>(
           "einsum_adjoint", {text_attribute("subscripts"), variadic("x", number), integers("parts")},
           {"einsum_adjoint(subscripts, x..., dy, parts=concat(reshape([-1], parts), [part]))"},
           {"",
-           "The adjoint of einsum: the operands, then the adjoint of the result; "
-           "parts=[k] tells of which operand. With "
-           "more parts, the adjoint of that again.",
+           "The adjoint of einsum. The operands are those of einsum, then the adjoint of the result; parts=[k] selects "
+           "the operand whose adjoint is computed. More parts give the adjoint of that adjoint, and so on.",
            "einsum_adjoint(\"i,i->\", [1, 2], [3, 4], 10, parts=[0]) -- [30,40]"}),
       contracting<Row::tensordot>(
           "tensordot", {operand("a", number), operand("b", number), integers("axes", "2"), integers("axes_b", "all")},
           {"tensordot_adjoint(a, b, dy, axes=axes, axes_b=axes_b, parts=[0])",
            "tensordot_adjoint(a, b, dy, axes=axes, axes_b=axes_b, parts=[1])"},
           {"",
-           "Products summed over the last axes of a and the first of b, as many as axes says; with axes_b, over the "
-           "axes "
-           "of a and axes_b of b. The result has the other axes of a, then those of b.",
+           "Sums of products over the last axes of a and the first axes of b; axes gives their number. With axes_b, "
+           "the sums are over the axes listed in axes of a and in axes_b of b. The result has the other axes of a, "
+           "then those of b.",
            "tensordot([[1, 2], [3, 4]], [1, 10], 1) -- [21,43]"}),
       contracting<Row::tensordot_adjoint>(
           "tensordot_adjoint",
           {variadic("x", number), integers("axes", "2"), integers("axes_b", "all"), integers("parts")},
           {"tensordot_adjoint(x..., dy, axes=axes, axes_b=axes_b, parts=concat(reshape([-1], parts), [part]))"},
-          {"", "The adjoint of tensordot, as einsum_adjoint is einsum's.",
+          {"", "The adjoint of tensordot, with the arguments of einsum_adjoint.",
            "tensordot_adjoint([1, 2], [3, 4], 10, axes=1, parts=[0]) -- [30,40]"}),
   };
 }

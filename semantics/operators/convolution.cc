@@ -98,10 +98,11 @@ std::vector<OperatorInfo> forward_rows() {
        "conv_weight_gradient(shape(w), x, dy, strides=strides, padding=padding, dilations=dilations, same=same, "
        "groups=groups)"},
       {"Conv",
-       "x, of shape [batch, channels, spatial…] with one to three spatial axes, by filters of shape [channels out, "
-       "channels / groups, window…]: sums of products of each window, without mirroring. strides, dilations and "
-       "padding are one integer or one per axis, padding also all beginnings and then all ends; x is continued by "
-       "zeros. same=1 pads to ceil(extent / stride), an odd element at the end, same=2 at the beginning.",
+       "The convolution of x, of shape [batch, channels, spatial…] with one to three spatial axes, with filters of "
+       "shape [channels out, channels / groups, window…]: the sums of the products in each window, without mirroring. "
+       "Outside x, elements count as zeros. strides, dilations and padding are one integer or one per axis; padding "
+       "may also list all beginnings and then all ends. same=1 pads so that the extent of the result is ceil(extent / "
+       "stride), with an odd element at the end; same=2 puts it at the beginning.",
        "conv([[[1, 2, 3, 4]]], [[[1, 10]]], padding=[0, 1]) -- [[21,32,43,4]]"}));
   std::vector<OperatorParameter> transposed = parameters({operand("x", number), operand("w", number)});
   transposed.push_back(integers("output_padding", "0"));
@@ -111,9 +112,10 @@ std::vector<OperatorInfo> forward_rows() {
        "conv_weight_gradient(shape(w), dy, x, strides=strides, padding=padding, dilations=dilations, same=same, "
        "groups=groups)"},
       {"ConvTranspose",
-       "The adjoint of conv in x: every element of x adds the filters, of shape [channels, channels out / groups, "
-       "window…], times itself to where conv would have seen it. Extents are (extent - 1) stride + reach of the window "
-       "- padding + output_padding, which is less than the stride, or extent stride with same.",
+       "The adjoint of conv with respect to x. Each element of x is multiplied by the filters, of shape [channels, "
+       "channels out / groups, window…], and added at the positions that conv would have read for it. The extents of "
+       "the result are (extent - 1) stride + reach of the window - padding + output_padding, where output_padding is "
+       "less than the stride; with same, they are extent times stride.",
        "conv_transpose([[[1, 2, 3]]], [[[1, 10]]], strides=2) -- [[1,10,2,20,3,30]]"}));
   return rows;
 }
@@ -126,7 +128,8 @@ std::vector<OperatorInfo> adjoint_rows() {
       {"conv(dy, w, strides=strides, padding=padding, dilations=dilations, same=same, groups=groups)",
        "conv_weight_gradient(shape(w), dy, g, strides=strides, padding=padding, dilations=dilations, same=same, "
        "groups=groups)"},
-      {"", "What g, an adjoint of conv(x, w, …), makes of the adjoint of x, which has the given shape.",
+      {"",
+       "The adjoint of x in conv(x, w, …), where g is the adjoint of the result. It has the given shape, that of x.",
        "conv_input_gradient([1, 1, 3], [[[1, 2]]], [[[1, 10]]]) -- [[1,12,20]]"}));
   rows.push_back(kernel_row<rml_kernel_conv_weight_gradient>(
       "conv_weight_gradient", "rml_kernel_conv_weight_gradient",
@@ -134,7 +137,8 @@ std::vector<OperatorInfo> adjoint_rows() {
       {"conv_input_gradient(shape(x), g, dy, strides=strides, padding=padding, dilations=dilations, same=same, "
        "groups=groups)",
        "conv(x, dy, strides=strides, padding=padding, dilations=dilations, same=same, groups=groups)"},
-      {"", "What g, an adjoint of conv(x, w, …), makes of the adjoint of w, which has the given shape.",
+      {"",
+       "The adjoint of w in conv(x, w, …), where g is the adjoint of the result. It has the given shape, that of w.",
        "conv_weight_gradient([1, 1, 2], [[[1, 2, 3]]], [[[1, 10]]]) -- [[21,32]]"}));
   return rows;
 }

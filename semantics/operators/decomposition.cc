@@ -154,8 +154,8 @@ std::vector<OperatorInfo> system_rows() {
                "reshape(shape(b), sum_to(solve(transpose(a, axes=[-1, -2]), reshape(shape(matmul(a, as_column(b))), "
                "dy)), shape(as_column(b))))"},
               {"",
-               "x with a x = b, by elimination with pivots: a square, b a vector or a matrix of right-hand sides; "
-               "leading axes are batches and broadcast. A singular matrix stops the run.",
+               "The solution x of a x = b, by elimination with pivots. a is square, and b is a vector or a matrix of "
+               "right-hand sides. Leading axes are batches and broadcast. A singular matrix stops the run.",
                "solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 2.0]) -- [0.5,0.5]"}),
           singular),
       can_fail(
@@ -171,16 +171,16 @@ std::vector<OperatorInfo> system_rows() {
                "reshape(shape(b), sum_to(triangular_solve(transpose(a, axes=[-1, -2]), reshape(shape(matmul(a, "
                "as_column(b))), dy), lower=1 - lower, unit=unit), shape(as_column(b))))"},
               {"",
-               "solve for a triangular a, of which only the lower triangle is read, or the upper one if lower=0; with "
-               "unit=1 its diagonal is taken as ones. A zero on the diagonal stops the run.",
+               "The solution of a x = b for a triangular matrix a. Only the lower triangle is read, or the upper one "
+               "with lower=0. With unit=1 its diagonal counts as ones. A zero on the diagonal stops the run.",
                "triangular_solve([[2.0, 9.0], [1.0, 4.0]], [2.0, 5.0]) -- [1,1]"}),
           singular),
       can_fail(kernel_row<rml_lapack_inverse, factor_scratch>(
                    "inverse", "rml_lapack_inverse", {operand("a", real)}, same(real), square_shape,
                    {"-matmul(transpose(y, axes=[-1, -2]), matmul(dy, transpose(y, axes=[-1, -2])))"},
                    {"",
-                    "The inverse of each square matrix; solve is faster and more exact where it is multiplied. A "
-                    "singular matrix stops the run.",
+                    "The inverse of each square matrix. To multiply by an inverse, solve is faster and more accurate. "
+                    "A singular matrix stops the run.",
                     "inverse([[2.0, 0.0], [0.0, 4.0]]) -- [0.5,0;0,0.25]"}),
                singular),
       can_fail(
@@ -190,8 +190,8 @@ std::vector<OperatorInfo> system_rows() {
                "transpose(a, axes=[-1, -2]), axis=-1), axis=-2), n), "
                "starts=part_starts(a, a, part=1, axis=-1), stops=part_starts(a, a, part=1, axis=-1) + shape(a))"},
               {"",
-               "The product of n times the square matrix a, n static; of its inverse if n < 0, where a singular matrix "
-               "stops the run; the identity if n = 0.",
+               "The power n of the square matrix a; n is static. If n < 0, it is a power of the inverse, and a "
+               "singular matrix stops the run. If n = 0, it is the identity.",
                "matrix_power([[1.0, 1.0], [0.0, 1.0]], 3) -- [1,3;0,1]"}),
           singular),
   };
@@ -202,23 +202,24 @@ std::vector<OperatorInfo> determinant_rows() {
       kernel_row<rml_lapack_det, factor_scratch>(
           "det", "rml_lapack_det", {operand("a", real)}, same(real), batch_shape,
           {"expand_dims(dy, [-1, -2]) * cofactor(a)"},
-          {"Det", "The determinant of each square matrix; 1 of one without elements.",
+          {"Det", "The determinant of each square matrix; 1 for a matrix without elements.",
            "det([[1.0, 2.0], [3.0, 5.0]]) -- -1"}),
       can_fail(kernel_row<rml_lapack_cofactor, cofactor_scratch>(
                    "cofactor", "rml_lapack_cofactor", {operand("a", real)}, same(real), square_shape,
                    {"expand_dims(sum(dy * y, axis=[-1, -2]), [-1, -2]) * transpose(inverse(a), axes=[-1, -2]) - "
                     "matmul(y, matmul(transpose(dy, axes=[-1, -2]), transpose(inverse(a), axes=[-1, -2])))"},
                    {"",
-                    "The derivative of det by each element, of singular matrices too; det(a) times the inverse's "
-                    "transpose of others. Its own gradient needs the inverse.",
+                    "The derivative of det with respect to each element, also for singular matrices; for others it is "
+                    "det(a) times the transposed inverse. The gradient of this operator needs the inverse.",
                     "cofactor([[0.0, 2.0], [0.0, 0.0]]) -- [0,0;-2,0]"}),
                diverging),
       kernel_row<rml_lapack_slogdet, factor_scratch>(
           "slogdet_parts", "rml_lapack_slogdet", {operand("a", real)}, same(real), pair_shape,
           {"expand_dims(sum(dy * [0.0, 1.0], axis=-1), [-1, -2]) * transpose(inverse(a), axes=[-1, -2])"},
           {"",
-           "The sign of each determinant and the logarithm of its absolute value, on a last axis of 2 (linalg.slogdet "
-           "yields both); 0 and -inf of a singular matrix, which has no gradient and then stops the run.",
+           "The sign of each determinant and the logarithm of its absolute value, on a last axis of extent 2 "
+           "(linalg.slogdet returns the two separately). For a singular matrix they are 0 and -inf; it has no "
+           "gradient, so computing the gradient stops the run.",
            "slogdet_parts([[0.0, 1.0], [1.0, 0.0]]) -- [-1,0]"}),
   };
 }
@@ -232,34 +233,35 @@ std::vector<OperatorInfo> factor_rows() {
                     "matmul(transpose(y, axes=[-1, -2]), dy), transpose(matmul(transpose(y, axes=[-1, -2]), dy), "
                     "axes=[-1, -2])), lower=0), axes=[-1, -2]), lower=0)"},
                    {"",
-                    "The lower triangular L with positive diagonal of L Lᵀ = (a + aᵀ) / 2, which is a where a is "
-                    "symmetric. A matrix that is not positive definite stops the run.",
+                    "The lower triangular matrix L with a positive diagonal for which L Lᵀ = (a + aᵀ) / 2; this is a "
+                    "if a is symmetric. A matrix that is not positive definite stops the run.",
                     "cholesky([[4.0, 2.0], [2.0, 10.0]]) -- [2,0;1,3]"}),
                "the matrix is not positive definite"),
       kernel_row<rml_lapack_qr, qr_scratch>(
           "qr_parts", "rml_lapack_qr", {operand("a", real)}, same(real), qr_shape,
           {"none: linalg.qr, which takes it apart, has the gradient"},
           {"",
-           "The reduced QR decomposition of each m × n matrix, k = min(m, n): the m k elements of Q, then the k n of R "
-           "(linalg.qr yields both).",
+           "The reduced QR decomposition of each m × n matrix, as one vector. With k = min(m, n), it contains the m k "
+           "elements of Q, then the k n elements of R (linalg.qr returns the two separately).",
            "shape(qr_parts([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])) -- [10]"}),
       can_fail(kernel_row<rml_lapack_svd, svd_scratch>(
                    "svd_parts", "rml_lapack_svd", {operand("a", real)}, same(real), svd_shape,
                    {"none: linalg.svd, which takes it apart, has the gradient"},
                    {"",
-                    "The reduced singular value decomposition of each m × n matrix, k = min(m, n): the m k elements of "
-                    "U, the k singular values, descending, and the k n of Vᵀ (linalg.svd yields all three).",
+                    "The reduced singular value decomposition of each m × n matrix, as one vector. With k = min(m, n), "
+                    "it contains the m k elements of U, the k singular values in descending order, and the k n "
+                    "elements of Vᵀ (linalg.svd returns the three separately).",
                     "shape(svd_parts([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])) -- [12]"}),
                diverging),
-      can_fail(
-          kernel_row<rml_lapack_eigh, eigh_scratch>(
-              "eigh_parts", "rml_lapack_eigh", {operand("a", real)}, same(real), eigh_shape,
-              {"none: linalg.eigh, which takes it apart, has the gradient"},
-              {"",
-               "The n eigenvalues of each symmetric matrix, of (a + aᵀ) / 2 if it is none, ascending, then the n n "
-               "elements of the matrix whose columns are the eigenvectors (linalg.eigh yields both).",
-               "shape(eigh_parts([[1.0, 2.0], [2.0, 4.0]])) -- [6]"}),
-          diverging),
+      can_fail(kernel_row<rml_lapack_eigh, eigh_scratch>(
+                   "eigh_parts", "rml_lapack_eigh", {operand("a", real)}, same(real), eigh_shape,
+                   {"none: linalg.eigh, which takes it apart, has the gradient"},
+                   {"",
+                    "The eigenvalues and eigenvectors of each symmetric n × n matrix, as one vector: the n eigenvalues "
+                    "in ascending order, then the n n elements of the matrix whose columns are the eigenvectors "
+                    "(linalg.eigh returns the two separately). If a is not symmetric, they are those of (a + aᵀ) / 2.",
+                    "shape(eigh_parts([[1.0, 2.0], [2.0, 4.0]])) -- [6]"}),
+               diverging),
   };
 }
 

@@ -134,9 +134,9 @@ std::vector<OperatorInfo> norm_rows() {
           {"reshape(shape(sum(x, axis=axis, keepdims=1)), dy) * "
            "norm_slope(x, reshape(shape(sum(x, axis=axis, keepdims=1)), y), axis=axis, ord=ord)"},
           {"ReduceL2",
-           "The root of order `ord`, at least 1 or infinite, of the sum of the absolute values to that power; the "
-           "largest absolute value where it is infinite. 0 of no elements. The gradient at 0 is 0, and so are "
-           "those of higher order.",
+           "The norm of order `ord`: the absolute values to the power `ord` are summed, and the result is the root of "
+           "order `ord` of this sum. `ord` is at least 1; if it is infinite, the norm is the largest absolute value. "
+           "The norm of no elements is 0. Where the norm is 0, the gradient and all higher derivatives are 0.",
            "norm([[3.0, 4.0], [6.0, 8.0]], axis=1) -- [5,10]"}),
       defined<"norm_slope">(
           {operand("x", real), operand("n", real), integers("axis", "all"), number_attribute("ord", "2"),
@@ -147,34 +147,36 @@ std::vector<OperatorInfo> norm_rows() {
            "ord=ord, times=times + 1) + cast_like(times, x) * norm_slope(x, n, axis=axis, ord=ord, times=times)) / "
            "select(n == 0.0, ones_like(n), n)), shape(n))"},
           {"",
-           "The derivative by x of n, a norm of x that keeps its axes: the adjoint of norm. With times=k that of it, k "
-           "more times, where n stays as it is. 0 where n is 0.",
+           "The derivative of n with respect to x, where n is a norm of x that keeps its axes. It is the adjoint of "
+           "norm. times=k differentiates k more times with respect to x, with n held constant. Where n is 0, the "
+           "result is 0.",
            "norm_slope([3.0, 4.0], [5.0]) -- [0.6,0.8]"}),
   };
 }
 
 std::vector<OperatorInfo> softmax_rows() {
   return {
-      defined<"softmax">({operand("x", real), integers("axis", "-1")}, same(real), along_axes,
-                         [](const Application&) -> std::string_view {
-                           return "exp(x - max(x, axis=axis, keepdims=1)) / "
-                                  "sum(exp(x - max(x, axis=axis, keepdims=1)), axis=axis, keepdims=1)";
-                         },
-                         {"dy * y - y * sum(dy * y, axis=axis, keepdims=1)"},
-                         {"Softmax",
-                          "exp(x) / sum(exp(x)) along an axis, the last, or axes: positive, with sum 1; NaN where an "
-                          "element is NaN or "
-                          "inf, or all are -inf.",
-                          "softmax([[0.0, 0.0], [1000.0, 0.0]]) -- [0.5,0.5;1,0]"}),
-      defined<"log_softmax">(
+      defined<"softmax">(
           {operand("x", real), integers("axis", "-1")}, same(real), along_axes,
           [](const Application&) -> std::string_view {
-            return "x - max(x, axis=axis, keepdims=1) - "
-                   "log(sum(exp(x - max(x, axis=axis, keepdims=1)), axis=axis, keepdims=1))";
+            return "exp(x - max(x, axis=axis, keepdims=1)) / "
+                   "sum(exp(x - max(x, axis=axis, keepdims=1)), axis=axis, keepdims=1)";
           },
-          {"dy - exp(y) * sum(dy, axis=axis, keepdims=1)"},
-          {"LogSoftmax", "log(softmax(x)) along an axis, the last, or axes, also where softmax(x) is rounded to 0.",
-           "log_softmax([1000.0, 0.0]) -- [0,-1000]"}),
+          {"dy * y - y * sum(dy * y, axis=axis, keepdims=1)"},
+          {"Softmax",
+           "exp(x) / sum(exp(x)) along one or more axes, by default the last one: positive numbers whose sum is 1. The "
+           "results are NaN if an element is NaN or inf, or if all elements are -inf.",
+           "softmax([[0.0, 0.0], [1000.0, 0.0]]) -- [0.5,0.5;1,0]"}),
+      defined<"log_softmax">({operand("x", real), integers("axis", "-1")}, same(real), along_axes,
+                             [](const Application&) -> std::string_view {
+                               return "x - max(x, axis=axis, keepdims=1) - "
+                                      "log(sum(exp(x - max(x, axis=axis, keepdims=1)), axis=axis, keepdims=1))";
+                             },
+                             {"dy - exp(y) * sum(dy, axis=axis, keepdims=1)"},
+                             {"LogSoftmax",
+                              "log(softmax(x)) along one or more axes, by default the last one. It is accurate also "
+                              "where softmax(x) is rounded to 0.",
+                              "log_softmax([1000.0, 0.0]) -- [0,-1000]"}),
       defined<"logsumexp">(
           reduction(real), same(real), reduced,
           [](const Application& app) -> std::string_view {
@@ -186,8 +188,8 @@ std::vector<OperatorInfo> softmax_rows() {
           {"reshape(shape(sum(x, axis=axis, keepdims=1)), dy) * exp(x - reshape(shape(sum(x, axis=axis, keepdims=1)), "
            "select(logical_and(isinf(y), y < 0.0), zeros_like(y), y)))"},
           {"ReduceLogSumExp",
-           "log(sum(exp(x))) over the given axes, or over all, without overflow on the way; -inf of no elements. The "
-           "gradient of nothing but -inf is 0.",
+           "log(sum(exp(x))) over the given axes, or over all axes, without overflow of exp; -inf if there are no "
+           "elements. If all elements are -inf, the gradient is 0.",
            "logsumexp([1000.0, -1000.0]) -- 1000"}),
   };
 }
@@ -203,8 +205,8 @@ std::vector<OperatorInfo> statistics_rows() {
           {"2.0 * (x - mean(x, axis=axis, keepdims=1)) * reshape(shape(sum(x, axis=axis, keepdims=1)), "
            "dy / (size(x, axis=axis) - cast_like(ddof, dy)))"},
           {"",
-           "The mean squared distance to the mean over the given axes, or over all, the sum divided by the number of "
-           "elements less `ddof`; NaN or infinite where that is not positive.",
+           "The variance over the given axes, or over all axes: the sum of the squared distances to the mean, divided "
+           "by the number of elements minus `ddof`. It is NaN or infinite if this divisor is not positive.",
            "var([1.0, 3.0], ddof=1) -- 2"}),
       defined<"std">(
           spread(), same(real), reduced,
@@ -216,16 +218,16 @@ std::vector<OperatorInfo> statistics_rows() {
           {"(x - mean(x, axis=axis, keepdims=1)) * reshape(shape(sum(x, axis=axis, keepdims=1)), "
            "select(y == 0.0, zeros_like(dy), dy / (select(y == 0.0, ones_like(y), y) * (size(x, axis=axis) - "
            "cast_like(ddof, dy)))))"},
-          {"", "The root of var; the gradient where it is 0 is 0.", "std([1.0, 3.0]) -- 1"}),
-      defined<"count_nonzero">(reduction(element), exactly(DType::i32), counted,
-                               [](const Application& app) -> std::string_view {
-                                 if (app.operand_dtypes[0] == DType::boolean)
-                                   return "sum(cast(i32, x), axis=axis, keepdims=keepdims)";
-                                 return "sum(cast(i32, x != 0), axis=axis, keepdims=keepdims)";
-                               },
-                               {"none: integer result"},
-                               {"", "How many elements over the given axes, or of all, are not 0, or true.",
-                                "count_nonzero([[1, 0], [2, 3]], axis=0) -- [2,1]"}),
+          {"", "The square root of var. Where it is 0, the gradient is 0.", "std([1.0, 3.0]) -- 1"}),
+      defined<"count_nonzero">(
+          reduction(element), exactly(DType::i32), counted,
+          [](const Application& app) -> std::string_view {
+            if (app.operand_dtypes[0] == DType::boolean) return "sum(cast(i32, x), axis=axis, keepdims=keepdims)";
+            return "sum(cast(i32, x != 0), axis=axis, keepdims=keepdims)";
+          },
+          {"none: integer result"},
+          {"", "The number of elements over the given axes, or over all axes, that are not 0, or that are true.",
+           "count_nonzero([[1, 0], [2, 3]], axis=0) -- [2,1]"}),
   };
 }
 
@@ -265,9 +267,9 @@ std::vector<OperatorInfo> tree_rows() {
           {operand("x", number)}, same(number), summed, tree_definition,
           {"broadcast_to(reshape(shape(sum(x, axis=0, keepdims=1)), dy), shape(x))"},
           {"",
-           "The sum along the first axis in the order of a binary tree that its length fixes: of n values that are "
-           "left, number k becomes the sum of k and k + h, h the half of n, rounded up, and h are left; "
-           "so on until there is one. What has no partner stays as it is.",
+           "The sum along the first axis, in the order of a binary tree that depends only on the length of the axis. "
+           "While more than one value is left, let n be their number and h be n / 2, rounded up: value k becomes the "
+           "sum of the values k and k + h, and h values are left. A value without a partner remains as it is.",
            "tree_sum([1.0, 10.0, 100.0]) -- 111"}),
   };
 }
@@ -345,12 +347,12 @@ std::vector<OperatorInfo> axes_rows() {
       defined<"axes_last">({operand("x", number), integers("axis", "all")}, same(number), last_shape, last_definition,
                            {"axes_back(shape(x), dy, axis=axis)"},
                            {"",
-                            "x with the given axes, or all, as one axis behind the others; elements along it are in "
-                            "row-major order.",
+                            "x with the given axes, or all axes, merged into one last axis. The elements along it are "
+                            "in row-major order.",
                             "axes_last([[1, 2], [3, 4]], 0) -- [1,3;2,4]"}),
       defined<"axes_back">({integers("shape"), operand("x", number), integers("axis", "all")}, same(number), back_shape,
                            back_definition, {"axes_last(dy, axis=axis)"},
-                           {"", "What axes_last made of a tensor of that shape, as it was.",
+                           {"", "The inverse of axes_last: the tensor of the given shape from which axes_last made x.",
                             "axes_back([2, 2], [[1, 3], [2, 4]], 0) -- [1,2;3,4]"}),
   };
 }

@@ -240,50 +240,51 @@ OperatorInfo in_place(OperatorInfo row) {
 
 std::vector<OperatorInfo> gather_rows() {
   return {
-      kernel_row<rml_kernel_take>(
-          "take", "rml_kernel_take", {operand("x", element), operand("i", index, 1), integers("axis", "all")},
-          same(element), take_shape, {"sum_take(shape(x), dy, i, axis=axis)", integer_operand},
-          {"Gather",
-           "The elements of x at the indices along the axis, whose place the axes of i take; without axis, of all "
-           "elements in row-major order.",
-           "take([[1, 2], [3, 4]], [1, -1, 0], axis=1) -- [2,2,1;4,4,3]"}),
+      kernel_row<rml_kernel_take>("take", "rml_kernel_take",
+                                  {operand("x", element), operand("i", index, 1), integers("axis", "all")},
+                                  same(element), take_shape, {"sum_take(shape(x), dy, i, axis=axis)", integer_operand},
+                                  {"Gather",
+                                   "The elements of x at the indices i along the axis; the axes of i replace this "
+                                   "axis. Without axis, the indices count all elements in row-major order.",
+                                   "take([[1, 2], [3, 4]], [1, -1, 0], axis=1) -- [2,2,1;4,4,3]"}),
       kernel_row<rml_kernel_sum_take>(
           "sum_take", "rml_kernel_sum_take",
           {integers("shape"), operand("x", number), operand("i", index, 1), integers("axis", "all")}, same(number),
           sum_take_shape, {"take(dy, i, axis=axis)", integer_operand},
-          {"", "The adjoint of take: zeros of the shape to which x is added at the indices.",
+          {"", "The adjoint of take: zeros of the given shape, to which the elements of x are added at the indices.",
            "sum_take([3], [1, 2, 4], [0, 2, 2]) -- [1,0,6]"}),
-      in_place(kernel_row<rml_kernel_add_at>(
-          "add_at", "rml_kernel_add_at",
-          {operand("x", number), operand("updates", number), operand("i", index, 1), integers("axis", "all"),
-           integers("from_end", "1")},
-          same(number), add_at_shape, {"dy", "take(dy, i, axis=axis)", integer_operand},
-          {"",
-           "x to which the updates are added where take(x, i) would find its elements, one after the other; with "
-           "from_end=0 a negative index stops the run. A table of which few rows are learned at a time is moved so.",
-           "add_at([1, 2, 3], [10, 20, 30], [0, 2, 2]) -- [11,2,53]"})),
+      in_place(
+          kernel_row<rml_kernel_add_at>("add_at", "rml_kernel_add_at",
+                                        {operand("x", number), operand("updates", number), operand("i", index, 1),
+                                         integers("axis", "all"), integers("from_end", "1")},
+                                        same(number), add_at_shape, {"dy", "take(dy, i, axis=axis)", integer_operand},
+                                        {"",
+                                         "x with the updates added, one after the other, to the elements that take(x, "
+                                         "i) would read. With from_end=0, a negative index stops the run. Training "
+                                         "uses this operator if it updates only a few rows of a table at a time.",
+                                         "add_at([1, 2, 3], [10, 20, 30], [0, 2, 2]) -- [11,2,53]"})),
       kernel_row<rml_kernel_gather_elements>(
           "gather_elements", "rml_kernel_gather_elements",
           {operand("x", element), operand("i", index, 1), integers("axis", "-1")}, same(element), gather_elements_shape,
           {"scatter_elements(zeros_like(x), i, dy, axis=axis, reduction=\"add\")", integer_operand},
           {"GatherElements",
-           "For each index the element of x at its own place, but at the index along the axis. The result has the "
-           "shape of i, whose other extents do not exceed x's.",
+           "For each index in i, the element of x at the same position, with the index in place of the position along "
+           "the axis. The result has the shape of i, whose other extents must not exceed those of x.",
            "gather_elements([[1, 2], [3, 4]], [[1, 0]], 0) -- [3,2]"}),
       kernel_row<rml_kernel_take_along_axis>(
           "take_along_axis", "rml_kernel_take_along_axis",
           {operand("x", element), operand("i", index, 1), integers("axis", "-1")}, same(element), take_along_axis_shape,
           {"scatter_elements(zeros_like(x), broadcast_to(i, shape(dy)), dy, axis=axis, reduction=\"add\")",
            integer_operand},
-          {"", "As gather_elements, with i broadcast to x on all other axes.",
+          {"", "As gather_elements, but i broadcasts to the shape of x along all other axes.",
            "take_along_axis([[1, 2], [3, 4]], [[1]]) -- [2;4]"}),
       kernel_row<rml_kernel_gather_nd>(
           "gather_nd", "rml_kernel_gather_nd",
           {operand("x", element), operand("i", index, 1), integers("batch_dims", "0")}, same(element), gather_nd_shape,
           {"scatter_nd(zeros_like(x), i, dy, batch_dims=batch_dims, reduction=\"add\")", integer_operand},
           {"GatherND",
-           "x[i[…, 0], i[…, 1], …]: the last axis of i holds indices of the leading axes of x, behind batch_dims axes "
-           "that both have.",
+           "x[i[…, 0], i[…, 1], …]: the last axis of i contains indices of the leading axes of x. The first batch_dims "
+           "axes of x and i are batches; the indices are those of the axes after them.",
            "gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]) -- [2,3]"}),
   };
 }
@@ -302,8 +303,8 @@ std::vector<OperatorInfo> scatter_rows() {
           {"scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, by=0)", integer_operand,
            "scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, by=1)"},
           {"ScatterElements",
-           "x with the updates at the places that gather_elements would read, one after the other: put there, or "
-           "combined by \"add\", \"mul\", \"min\" or \"max\".",
+           "x with the updates at the positions that gather_elements would read, one after the other. An update "
+           "replaces the element, or is combined with it by the reduction \"add\", \"mul\", \"min\" or \"max\".",
            "scatter_elements([1, 2, 3], [0, 0], [5, 6], reduction=\"add\") -- [12,2,3]"})),
       in_place(kernel_row<rml_kernel_scatter_nd>(
           "scatter_nd", "rml_kernel_scatter_nd", parameters(integers("batch_dims", "0")), same(computed),
@@ -311,7 +312,8 @@ std::vector<OperatorInfo> scatter_rows() {
           {"scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, by=0)",
            integer_operand,
            "scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, by=1)"},
-          {"ScatterND", "x with the updates at the places that gather_nd would read, as scatter_elements does.",
+          {"ScatterND",
+           "x with the updates at the positions that gather_nd would read, combined as in scatter_elements.",
            "scatter_nd([1, 2, 3], [[2], [0]], [5, 6]) -- [6,2,5]"})),
   };
 }
@@ -342,15 +344,16 @@ std::vector<OperatorInfo> scatter_gradient_rows() {
           {by_x, integer_operand, by_updates, of_ties,
            "scatter_elements_tangent(x, i, updates, r, dy, axis=axis, reduction=reduction, by=by)"},
           {"",
-           "What g, the adjoint of r = scatter_elements(x, i, updates), says of x (by=0) or the updates (by=1). Of "
-           "several without reduction the last counts; extrema are shared by those equal to them.",
+           "The gradient of r = scatter_elements(x, i, updates) with respect to x (by=0) or to the updates (by=1), "
+           "where g is the adjoint of r. Without a reduction, the last of several updates of an element gets it. If "
+           "the reduction is a minimum or maximum, all operands that are equal to the result share it.",
            "scatter_elements_gradient([1.0, 2.0], [0, 0], [5.0, 6.0], [6.0, 2.0], [1.0, 1.0], by=1) -- [0,1]"}),
       kernel_row<rml_kernel_scatter_nd_gradient, gradient_scratch>(
           "scatter_nd_gradient", "rml_kernel_scatter_nd_gradient", scatter_derivative(integers("batch_dims", "0"), "g"),
           same(real), gradient_shape<scatter_nd_shape>,
           {by_x, integer_operand, by_updates, of_ties,
            "scatter_nd_tangent(x, i, updates, r, dy, batch_dims=batch_dims, reduction=reduction, by=by)"},
-          {"", "The same for scatter_nd.",
+          {"", "The gradient of r = scatter_nd(x, i, updates), as in scatter_elements_gradient.",
            "scatter_nd_gradient([1.0, 2.0], [[0]], [5.0], [5.0, 2.0], [1.0, 1.0], by=0) -- [0,1]"}),
       defined<"scatter_elements_tangent">(
           scatter_derivative(integers("axis", "-1"), "h"), same(real), tangent_shape<scatter_elements_shape>,
@@ -365,9 +368,8 @@ std::vector<OperatorInfo> scatter_gradient_rows() {
           {of_ties, integer_operand, of_ties, of_ties,
            "scatter_elements_gradient(x, i, updates, r, dy, axis=axis, reduction=reduction, by=by)"},
           {"",
-           "How r = scatter_elements(x, i, updates) moves when x (by=0) or the updates (by=1) move by h: the adjoint "
-           "of "
-           "scatter_elements_gradient in g.",
+           "The change of r = scatter_elements(x, i, updates) if x (by=0) or the updates (by=1) change by h, to first "
+           "order. It is the adjoint of scatter_elements_gradient with respect to g.",
            "scatter_elements_tangent([1.0, 2.0], [0, 0], [5.0, 6.0], [6.0, 2.0], [3.0, 4.0], by=1) -- [4,0]"}),
       defined<"scatter_nd_tangent">(
           scatter_derivative(integers("batch_dims", "0"), "h"), same(real), tangent_shape<scatter_nd_shape>,
@@ -381,15 +383,15 @@ std::vector<OperatorInfo> scatter_gradient_rows() {
           },
           {of_ties, integer_operand, of_ties, of_ties,
            "scatter_nd_gradient(x, i, updates, r, dy, batch_dims=batch_dims, reduction=reduction, by=by)"},
-          {"", "The same for scatter_nd.",
+          {"", "The change of r = scatter_nd(x, i, updates), as in scatter_elements_tangent.",
            "scatter_nd_tangent([1.0, 2.0], [[0]], [5.0], [5.0, 2.0], [3.0, 4.0], by=0) -- [0,4]"}),
-      defined<"scatter_curvature">({operand("x", real), text_attribute("reduction", "none")}, same(real), curved_shape,
-                                   [](const Application&) -> std::string_view { return "zeros_like(x)"; },
-                                   {"none: only its shape is read"},
-                                   {"",
-                                    "Zeros of the shape of x: how the gradient of a scatter varies with its operands. "
-                                    "By \"mul\" it would, and is not known.",
-                                    "scatter_curvature([1.0, 2.0]) -- [0,0]"}),
+      defined<"scatter_curvature">(
+          {operand("x", real), text_attribute("reduction", "none")}, same(real), curved_shape,
+          [](const Application&) -> std::string_view { return "zeros_like(x)"; }, {"none: only its shape is read"},
+          {"",
+           "Zeros of the shape of x: the derivative of the gradient of a scatter with respect to its operands. With "
+           "the reduction \"mul\" it would not be zero; it is not implemented and is refused.",
+           "scatter_curvature([1.0, 2.0]) -- [0,0]"}),
   };
 }
 
@@ -400,8 +402,9 @@ std::vector<OperatorInfo> slice_rows() {
           {operand("x", element), operand("starts", index, 1), integers("sizes")}, same(element), dynamic_slice_shape,
           {"dynamic_update_slice(zeros_like(x), dy, starts)", integer_operand},
           {"",
-           "The part of x of the given sizes along the leading axes that begins at starts, a vector that may change "
-           "from cycle to cycle. A start below 0, or so large that the part does not fit, stops the run.",
+           "The part of x that begins at starts and has the given sizes along the leading axes. starts is a vector "
+           "that may change from cycle to cycle. A start that is negative, or so large that the part does not fit, "
+           "stops the run.",
            "dynamic_slice([1, 2, 3, 4], [1], [2]) -- [2,3]"}),
       in_place(kernel_row<rml_kernel_dynamic_update_slice>(
           "dynamic_update_slice", "rml_kernel_dynamic_update_slice",
@@ -409,7 +412,7 @@ std::vector<OperatorInfo> slice_rows() {
           dynamic_update_slice_shape,
           {"dynamic_update_slice(dy, zeros_like(updates), starts)",
            "dynamic_slice(dy, starts, sizes=slice(shape(updates), stops=shape(starts)))", integer_operand},
-          {"", "x with the updates put in where dynamic_slice would read them.",
+          {"", "x with the updates in place of the elements that dynamic_slice would read.",
            "dynamic_update_slice([1, 2, 3], [8, 9], [0]) -- [8,9,3]"})),
   };
 }

@@ -85,23 +85,25 @@ std::vector<OperatorInfo> grid_sample_operators() {
           {"sum_grid_sample(shape(x), dy, grid, mode=mode, padding=padding, align_corners=align_corners)",
            "grid_sample_gradient(x, grid, dy, mode=mode, padding=padding, align_corners=align_corners)"},
           {"GridSample",
-           "x, of shape [batch, channels, two or three spatial axes], at the points of the grid, [batch, places…, "
-           "axes]: the first number of a point is its place along the last axis, -1 and 1 being the edges of x, or "
-           "with align_corners=1 the outermost elements. The mode is \"linear\", \"nearest\" or \"cubic\", the padding "
-           "\"zeros\", \"border\" or \"reflection\".",
+           "x, of shape [batch, channels, two or three spatial axes], sampled at the points of the grid, of shape "
+           "[batch, positions…, axes]. The first number of a point is its coordinate along the last axis. The "
+           "coordinates -1 and 1 are the edges of x, or with align_corners=1 its outermost elements. The mode is "
+           "\"linear\", \"nearest\" or \"cubic\", and the padding is \"zeros\", \"border\" or \"reflection\".",
            "grid_sample([[[[1.0, 3.0]]]], [[[[0.0, 0.0], [0.5, 0.0]]]]) -- [[[2,3]]]"}),
       kernel_row<rml_kernel_sum_grid_sample>(
           "sum_grid_sample", "rml_kernel_sum_grid_sample",
           parameters({integers("shape"), operand("g", real), operand("grid", real)}), same(real), sum_shape,
           {"grid_sample(dy, grid, mode=mode, padding=padding, align_corners=align_corners)",
            "grid_sample_gradient(dy, grid, g, mode=mode, padding=padding, align_corners=align_corners)"},
-          {"", "The adjoint of grid_sample in x, of the given shape: each element of g added to those sampled.",
+          {"",
+           "The adjoint of grid_sample with respect to x, which has the given shape: each element of g is added, with "
+           "its weights, to the elements from which it was sampled.",
            "sum_grid_sample([1, 1, 1, 2], [[[[4.0]]]], [[[[0.0, 0.0]]]]) -- [[[2,2]]]"}),
       kernel_row<rml_kernel_grid_sample_gradient>(
           "grid_sample_gradient", "rml_kernel_grid_sample_gradient",
           parameters({operand("x", real), operand("grid", real), operand("g", real)}), same(real), gradient_shape,
           {derivative, derivative, derivative},
-          {"", "What g, the adjoint of grid_sample(x, grid), says of the grid.",
+          {"", "The adjoint of grid_sample(x, grid) with respect to the grid, where g is the adjoint of the samples.",
            "grid_sample_gradient([[[[1.0, 3.0]]]], [[[[0.0, 0.0]]]], [[[[1.0]]]], padding=\"border\") -- [[[2,0]]]"}),
   };
 }

@@ -133,22 +133,24 @@ std::vector<OperatorInfo> linear_algebra_operators() {
            "reshape(shape(b), sum_to(matmul(transpose(as_row(a), axes=[-1, -2]), "
            "reshape(shape(matmul(as_row(a), as_column(b))), dy)), shape(as_column(b))))"},
           {"MatMul",
-           "The matrix product as in NumPy: vector and vector give a scalar, matrix and vector a vector, leading axes "
-           "are batches and broadcast. Sums run in increasing order of the inner index.",
+           "The matrix product, as in NumPy. Two vectors give a scalar, and a matrix and a vector give a vector. "
+           "Leading axes are batches and broadcast. Each sum runs in increasing order of the inner index.",
            "matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]) -- [3,7]"}),
       row("outer", {operand("a", number), operand("b", number)}, same(number), outer_shape, evaluate_outer,
           Lowering::outer, {"matmul(dy, b)", "matmul(a, dy)"},
-          {"", "The matrix of all products of the elements of two vectors.",
+          {"", "The matrix of the products of all pairs of elements of two vectors.",
            "outer([1, 2], [3, 4, 5]) -- [3,4,5;6,8,10]"}),
       row("dot", {operand("a", number), operand("b", number)}, same(number), dot_shape, evaluate_dot, Lowering::dot,
           {"dy * b", "dy * a"},
-          {"", "The inner product of two vectors of one length.", "dot([1, 2, 3], [4, 5, 6]) -- 32"}),
+          {"", "The inner product of two vectors of equal length.", "dot([1, 2, 3], [4, 5, 6]) -- 32"}),
       row("as_row", {operand("x", element)}, same(element), as_row_shape, copy, Lowering::reshape,
           {"reshape(shape(x), dy)"},
-          {"", "A vector as a matrix of one row; anything else as it is.", "as_row([1, 2]) -- [1,2]"}),
+          {"", "A vector becomes a matrix with one row; any other tensor remains as it is.",
+           "as_row([1, 2]) -- [1,2]"}),
       row("as_column", {operand("x", element)}, same(element), as_column_shape, copy, Lowering::reshape,
           {"reshape(shape(x), dy)"},
-          {"", "A vector as a matrix of one column; anything else as it is.", "as_column([1, 2]) -- [1;2]"}),
+          {"", "A vector becomes a matrix with one column; any other tensor remains as it is.",
+           "as_column([1, 2]) -- [1;2]"}),
   };
 }
 

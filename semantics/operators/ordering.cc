@@ -109,38 +109,42 @@ std::vector<OperatorInfo> ordering_operators() {
       kernel_row<rml_kernel_sort, order_scratch<0>>(
           "sort", "rml_kernel_sort", sorting(), same(number), sort_shape,
           {"scatter_elements(zeros_like(x), argsort(x, axis=axis, descending=descending), dy, axis=axis)"},
-          {"", "x with the elements along the axis in ascending order, or descending; NaN is larger than all.",
+          {"",
+           "The elements of x in ascending order along the axis, or in descending order with descending=1. NaN counts "
+           "as larger than all numbers.",
            "sort([3, 1, 2]) -- [1,2,3]"}),
       kernel_row<rml_kernel_argsort, order_scratch<0>>(
           "argsort", "rml_kernel_argsort", sorting(), exactly(DType::i32), sort_shape, {positions_only},
-          {"", "The positions along the axis that sort it; of equal elements the first comes first.",
+          {"", "The positions that sort the elements along the axis. Equal elements keep their order.",
            "argsort([3, 1, 2]) -- [1,2,0]"}),
       kernel_row<rml_kernel_argtopk, order_scratch<1>>(
           "argtopk", "rml_kernel_argtopk",
           {operand("x", number), integers("k"), integers("axis", "-1"), integers("largest", "1")}, exactly(DType::i32),
           argtopk_shape, {positions_only},
           {"TopK",
-           "The positions of the k largest elements along the axis, or the smallest, best first; of equal ones the "
-           "first. The elements are `gather_elements(x, argtopk(x, k, axis), axis)`.",
+           "The positions of the k largest elements along the axis, or of the k smallest with largest=0, beginning "
+           "with the most extreme. Of equal elements, the first comes first. The elements are `gather_elements(x, "
+           "argtopk(x, k, axis), axis)`.",
            "argtopk([3, 1, 4, 4], 2) -- [2,3]"}),
       kernel_row<rml_kernel_searchsorted>(
           "searchsorted", "rml_kernel_searchsorted",
           {operand("a", number), operand("v", number), integers("right", "0")}, exactly(DType::i32), searchsorted_shape,
           {positions_only, positions_only},
           {"",
-           "How many elements of the ascending vector a are less than v, or with right=1 not greater: where v would be "
-           "put in. a is not checked.",
+           "For each element of v, how many elements of the ascending vector a are less than it, or with right=1 not "
+           "greater: the position at which it would be inserted. The order of a is not checked.",
            "searchsorted([1, 3, 5], [0, 3, 9]) -- [0,1,3]"}),
       kernel_row<rml_kernel_cumsum>(
           "cumsum", "rml_kernel_cumsum", accumulating(number), same(number), accumulated_shape,
           {"reshape(shape(x), cumsum(dy, axis=axis, exclusive=exclusive, reverse=1 - reverse))"},
           {"CumSum",
-           "Sums of all elements so far along the axis, or of all in row-major order; exclusive=1 leaves out the "
-           "element itself, reverse=1 begins at the end.",
+           "The sums of all elements up to each position along the axis, or of all elements in row-major order. "
+           "exclusive=1 leaves out the element at the position itself, and reverse=1 begins at the end.",
            "cumsum([1, 2, 3]) -- [1,3,6]"}),
       kernel_row<rml_kernel_cumprod>(
           "cumprod", "rml_kernel_cumprod", accumulating(number), same(number), accumulated_shape, {product_rule},
-          {"CumProd", "Products of all elements so far, as cumsum has sums.", "cumprod([1, 2, 3]) -- [1,2,6]"}),
+          {"CumProd", "The products of all elements up to each position, with the arguments of cumsum.",
+           "cumprod([1, 2, 3]) -- [1,2,6]"}),
       kernel_row<rml_kernel_weighted_cumsum>(
           "weighted_cumsum", "rml_kernel_weighted_cumsum",
           {operand("x", real), operand("w", real), integers("axis", "all"), integers("reverse", "0")}, same(real),
@@ -148,8 +152,9 @@ std::vector<OperatorInfo> ordering_operators() {
           {"reshape(shape(x), weighted_cumsum(dy, reshape(shape(dy), w), axis=axis, reverse=1 - reverse))",
            "reshape(shape(w), y * weighted_cumsum(dy, reshape(shape(dy), w), axis=axis, reverse=1 - reverse))"},
           {"",
-           "Of all elements before each one along the axis, or in row-major order, the sum, each multiplied by the "
-           "weights between the two: y[k] = x[k - 1] + w[k - 1] y[k - 1], and 0 first. reverse=1 begins at the end.",
+           "The weighted sums of all elements before each position along the axis, or of all elements in row-major "
+           "order: y[0] = 0 and y[k] = x[k - 1] + w[k - 1] y[k - 1], so each element is multiplied by the weights "
+           "between it and the position. reverse=1 begins at the end.",
            "weighted_cumsum([1.0, 2.0, 3.0], [9.0, 10.0, 9.0]) -- [0,1,12]"}),
   };
 }

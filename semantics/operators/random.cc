@@ -73,46 +73,59 @@ std::vector<OperatorInfo> random_operators() {
   std::vector<OperatorInfo> rows = {
       random_row<rml_random_uniform, uniform_shape>(
           "uniform", "rml_random_uniform", {number_attribute("low", "0"), number_attribute("high", "1")},
-          {"RandomUniform", "Uniform in [low, high), f32 unless the context asks for f64.",
+          {"RandomUniform",
+           "Random numbers with a uniform distribution in [low, high); f32 unless the context needs f64.",
            "shape(uniform([2, 3])) -- [2,3]"}),
       random_row<rml_random_normal, normal_shape>(
           "normal", "rml_random_normal", {number_attribute("mean", "0"), number_attribute("std", "1")},
-          {"RandomNormal", "Normal with the mean and standard deviation.", "shape(normal([2, 3], std=0.1)) -- [2,3]"}),
+          {"RandomNormal", "Random numbers with a normal distribution of the given mean and standard deviation.",
+           "shape(normal([2, 3], std=0.1)) -- [2,3]"}),
       random_row<rml_random_bernoulli, bernoulli_shape>(
           "bernoulli", "rml_random_bernoulli", {number_attribute("p", "0.5")},
-          {"Bernoulli", "1 with probability p, else 0; p is static.", "shape(bernoulli([2, 3], p=0.9)) -- [2,3]"}),
+          {"Bernoulli", "Random numbers that are 1 with probability p, else 0; p is static.",
+           "shape(bernoulli([2, 3], p=0.9)) -- [2,3]"}),
       random_row<rml_random_truncated_normal, normal_shape>(
           "truncated_normal", "rml_random_truncated_normal",
           {number_attribute("mean", "0"), number_attribute("std", "1")},
-          {"", "Normal with the mean and standard deviation std, drawn anew where it is more than 2 std off the mean.",
+          {"",
+           "Random numbers with a normal distribution of the given mean and standard deviation std. A number that "
+           "differs from the mean by more than 2 std is drawn again.",
            "shape(truncated_normal([2, 3], std=0.1)) -- [2,3]"}),
       random_row<rml_random_glorot_uniform>(
           "glorot_uniform", "rml_random_glorot_uniform", {},
           {"",
-           "Uniform in ± sqrt(6 / (fan_in + fan_out)); fan_out is the first extent, fan_in the product of the others "
-           "(a vector of n: both n).",
+           "Random numbers with a uniform distribution in ± sqrt(6 / (fan_in + fan_out)). fan_out is the first extent, "
+           "and fan_in is the product of the others; for a vector of n elements, both are n.",
            "shape(glorot_uniform([2, 3])) -- [2,3]"}),
-      random_row<rml_random_glorot_normal>(
-          "glorot_normal", "rml_random_glorot_normal", {},
-          {"", "Normal with deviation sqrt(2 / (fan_in + fan_out)), fans as in glorot_uniform.",
-           "shape(glorot_normal([2, 3])) -- [2,3]"}),
+      random_row<rml_random_glorot_normal>("glorot_normal", "rml_random_glorot_normal", {},
+                                           {"",
+                                            "Random numbers with a normal distribution of standard deviation sqrt(2 / "
+                                            "(fan_in + fan_out)); fan_in and fan_out are as in glorot_uniform.",
+                                            "shape(glorot_normal([2, 3])) -- [2,3]"}),
       random_row<rml_random_he_uniform>(
           "he_uniform", "rml_random_he_uniform", {},
-          {"", "Uniform in ± sqrt(6 / fan_in), fan_in as in glorot_uniform.", "shape(he_uniform([2, 3])) -- [2,3]"}),
+          {"", "Random numbers with a uniform distribution in ± sqrt(6 / fan_in); fan_in is as in glorot_uniform.",
+           "shape(he_uniform([2, 3])) -- [2,3]"}),
       random_row<rml_random_he_normal>("he_normal", "rml_random_he_normal", {},
-                                       {"", "Normal with deviation sqrt(2 / fan_in), fan_in as in glorot_uniform.",
+                                       {"",
+                                        "Random numbers with a normal distribution of standard deviation sqrt(2 / "
+                                        "fan_in); fan_in is as in glorot_uniform.",
                                         "shape(he_normal([2, 3])) -- [2,3]"}),
       random_row<rml_random_lecun_uniform>(
           "lecun_uniform", "rml_random_lecun_uniform", {},
-          {"", "Uniform in ± sqrt(3 / fan_in), fan_in as in glorot_uniform.", "shape(lecun_uniform([2, 3])) -- [2,3]"}),
+          {"", "Random numbers with a uniform distribution in ± sqrt(3 / fan_in); fan_in is as in glorot_uniform.",
+           "shape(lecun_uniform([2, 3])) -- [2,3]"}),
       random_row<rml_random_lecun_normal>("lecun_normal", "rml_random_lecun_normal", {},
-                                          {"", "Normal with deviation sqrt(1 / fan_in), fan_in as in glorot_uniform.",
+                                          {"",
+                                           "Random numbers with a normal distribution of standard deviation sqrt(1 / "
+                                           "fan_in); fan_in is as in glorot_uniform.",
                                            "shape(lecun_normal([2, 3])) -- [2,3]"}),
       random_row<rml_random_orthogonal>(
           "orthogonal", "rml_random_orthogonal", {},
           {"",
-           "Seen as [first extent, rest]: a random matrix with orthonormal rows, or columns if those are fewer (the Q "
-           "of a normal matrix, R's diagonal positive); a vector has norm 1.",
+           "A random matrix with orthonormal rows, or orthonormal columns if there are fewer columns. The shape counts "
+           "as [first extent, product of the others]. The matrix is the Q of the QR decomposition of a matrix with a "
+           "normal distribution, where the diagonal of R is positive. A vector has norm 1.",
            "shape(orthogonal([2, 3])) -- [2,3]"}),
   };
   // Degenerate draws have probability zero, but the kernel can report them: RML_FAULT_NUMERIC.

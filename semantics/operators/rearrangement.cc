@@ -134,60 +134,68 @@ std::vector<OperatorInfo> copying_rows() {
       moving<pad_moves, pad_shape, 3>(
           "pad", pad_attributes(), "sum_pad(shape(x), dy, before=before, after=after, mode=mode)",
           {"Pad",
-           "x with elements added before and after: as many at each end of every axis, or, for vectors, of the leading "
-           "axes; negative widths take away. The mode tells which: \"constant\" (value), \"edge\", \"reflect\" and "
-           "\"symmetric\" (mirrored without and with the edge), \"wrap\".",
+           "x with elements added before and after it along its axes. A width is one integer for every axis, or a "
+           "vector with one integer for each leading axis; negative widths remove elements. The mode defines the new "
+           "elements: \"constant\" (value), \"edge\", \"reflect\" and \"symmetric\" (mirrored without and with the "
+           "edge), \"wrap\".",
            "pad([1, 2, 3], 2, 1, mode=\"reflect\") -- [3,2,1,2,3,2]"}),
-      moving<tile_moves, tile_shape>(
-          "tile", {integers("reps")}, "sum_tile(shape(x), dy, reps=reps)",
-          {"Tile", "x repeated as a whole along each axis, the last ones if reps is shorter than the rank.",
-           "tile([1, 2], [2, 2]) -- [1,2,1,2;1,2,1,2]"}),
-      moving<repeat_moves, repeat_shape>(
-          "repeat", {integers("repeats"), integers("axis", "all")},
-          "sum_repeat(shape(x), dy, repeats=repeats, axis=axis)",
-          {"", "Each element repeated along the axis; without axis, of the elements in row-major order.",
-           "repeat([1, 2], 2) -- [1,1,2,2]"}),
+      moving<tile_moves, tile_shape>("tile", {integers("reps")}, "sum_tile(shape(x), dy, reps=reps)",
+                                     {"Tile",
+                                      "Copies of x, joined along each axis; reps gives their number. If reps has fewer "
+                                      "numbers than x has axes, they are for the last axes.",
+                                      "tile([1, 2], [2, 2]) -- [1,2,1,2;1,2,1,2]"}),
+      moving<repeat_moves, repeat_shape>("repeat", {integers("repeats"), integers("axis", "all")},
+                                         "sum_repeat(shape(x), dy, repeats=repeats, axis=axis)",
+                                         {"",
+                                          "Each element of x, repeated along the axis. Without axis, the elements are "
+                                          "taken in row-major order, and the result is a vector.",
+                                          "repeat([1, 2], 2) -- [1,1,2,2]"}),
       moving<roll_moves, roll_shape>(
           "roll", {integers("shift"), integers("axis", "all")}, "roll(dy, shift=0 - shift, axis=axis)",
           {"",
-           "Elements moved on by shift along the axes, those beyond the end to the start; without axis, all in "
-           "row-major order.",
+           "The elements of x, shifted along the axes by shift. Elements that are shifted beyond the end continue at "
+           "the start. Without axis, all elements are shifted in row-major order.",
            "roll([1, 2, 3, 4], 1) -- [4,1,2,3]"}),
-      moving<flip_moves, flip_shape>(
-          "flip", {integers("axis", "all")}, "flip(dy, axis=axis)",
-          {"", "The order of elements reversed along the axes, or along all.", "flip([1, 2, 3]) -- [3,2,1]"}),
-      moving<diagonal_moves, diagonal_shape>(
-          "diagonal", diagonal_attributes(), "sum_diagonal(shape(x), dy, offset=offset, axis1=axis1, axis2=axis2)",
-          {"",
-           "The diagonal of the matrices that two axes make, as a new last axis; offset > 0 lies above the main one.",
-           "diagonal([[1, 2], [3, 4]]) -- [1,4]"}),
-      moving<diag_moves, diag_shape>(
-          "diag", {integers("k", "0")}, "sum_diag(shape(x), dy, k=k)",
-          {"", "A vector as the k-th diagonal of a square matrix of zeros; of a matrix, its k-th diagonal.",
-           "diag([1, 2]) -- [1,0;0,2]"}),
+      moving<flip_moves, flip_shape>("flip", {integers("axis", "all")}, "flip(dy, axis=axis)",
+                                     {"", "The elements of x in reverse order along the given axes, or along all axes.",
+                                      "flip([1, 2, 3]) -- [3,2,1]"}),
+      moving<diagonal_moves, diagonal_shape>("diagonal", diagonal_attributes(),
+                                             "sum_diagonal(shape(x), dy, offset=offset, axis1=axis1, axis2=axis2)",
+                                             {"",
+                                              "The diagonals of the matrices that axis1 and axis2 form, along a new "
+                                              "last axis. A positive offset selects a diagonal above the main one.",
+                                              "diagonal([[1, 2], [3, 4]]) -- [1,4]"}),
+      moving<diag_moves, diag_shape>("diag", {integers("k", "0")}, "sum_diag(shape(x), dy, k=k)",
+                                     {"",
+                                      "For a vector, the square matrix of zeros with the vector on its k-th diagonal. "
+                                      "For a matrix, its k-th diagonal.",
+                                      "diag([1, 2]) -- [1,0;0,2]"}),
   };
 }
 
 std::vector<OperatorInfo> summing_rows() {
   return {
-      summing<pad_moves, pad_shape>("sum_pad", pad_attributes(), "pad(dy, before=before, after=after, mode=mode)",
-                                    {"", "The adjoint of pad: elements added where pad would take them from.",
-                                     "sum_pad([2], [1, 2, 3, 4], 1, 1, mode=\"edge\") -- [3,7]"}),
+      summing<pad_moves, pad_shape>(
+          "sum_pad", pad_attributes(), "pad(dy, before=before, after=after, mode=mode)",
+          {"", "The adjoint of pad: each element of x is added to the element from which pad would copy it.",
+           "sum_pad([2], [1, 2, 3, 4], 1, 1, mode=\"edge\") -- [3,7]"}),
       summing<tile_moves, tile_shape>(
           "sum_tile", {integers("reps")}, "tile(dy, reps=reps)",
-          {"", "The adjoint of tile: the sum of the repetitions.", "sum_tile([2], [1, 2, 3, 4], 2) -- [4,6]"}),
-      summing<repeat_moves, repeat_shape>(
-          "sum_repeat", {integers("repeats"), integers("axis", "all")}, "repeat(dy, repeats=repeats, axis=axis)",
-          {"", "The adjoint of repeat: the sum of each group.", "sum_repeat([2], [1, 2, 3, 4], 2) -- [3,7]"}),
+          {"", "The adjoint of tile: the sum of the copies.", "sum_tile([2], [1, 2, 3, 4], 2) -- [4,6]"}),
+      summing<repeat_moves, repeat_shape>("sum_repeat", {integers("repeats"), integers("axis", "all")},
+                                          "repeat(dy, repeats=repeats, axis=axis)",
+                                          {"", "The adjoint of repeat: for each element, the sum of its repetitions.",
+                                           "sum_repeat([2], [1, 2, 3, 4], 2) -- [3,7]"}),
       summing<diagonal_moves, diagonal_shape>(
           "sum_diagonal", diagonal_attributes(), "diagonal(dy, offset=offset, axis1=axis1, axis2=axis2)",
           {"", "The adjoint of diagonal: zeros with x on the diagonal.", "sum_diagonal([2, 2], [1, 2]) -- [1,0;0,2]"}),
-      summing<diag_moves, diag_shape>("sum_diag", {integers("k", "0")}, "diag(dy, k=k)",
-                                      {"", "The adjoint of diag: zeros with x on the diagonal, or the diagonal of x.",
-                                       "sum_diag([2, 3], [1, 2], 1) -- [0,1,0;0,0,2]"}),
+      summing<diag_moves, diag_shape>(
+          "sum_diag", {integers("k", "0")}, "diag(dy, k=k)",
+          {"", "The adjoint of diag: zeros with the vector x on the diagonal, or the diagonal of the matrix x.",
+           "sum_diag([2, 3], [1, 2], 1) -- [0,1,0;0,0,2]"}),
       row("eye", {integers("n"), integers("m", "all"), integers("k", "0")}, {0, number, DType::f32}, eye_shape,
           evaluate_eye, Lowering::folded, {},
-          {"EyeLike", "The matrix [n, m], or [n, n], with ones on the k-th diagonal and zeros elsewhere.",
+          {"EyeLike", "The matrix of shape [n, m], or [n, n], with ones on the k-th diagonal and zeros elsewhere.",
            "eye(2, 3, 1) -- [0,1,0;0,0,1]"}),
   };
 }

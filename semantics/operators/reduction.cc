@@ -208,50 +208,53 @@ constexpr std::string_view product_rule =
 
 std::vector<OperatorInfo> folds() {
   return {
-      reduction("sum", number, same(number), reduced_shape, evaluate_fold<scalar::Add>, Lowering::reduce_sum,
-                "broadcast_to(reshape(shape(sum(x, axis=axis, keepdims=1)), dy), shape(x))",
-                {"ReduceSum", "The sum over the given axes, or over all; keepdims=1 keeps them with extent 1.",
-                 "sum([[1, 2], [3, 4]], axis=0) -- [4,6]"}),
+      reduction(
+          "sum", number, same(number), reduced_shape, evaluate_fold<scalar::Add>, Lowering::reduce_sum,
+          "broadcast_to(reshape(shape(sum(x, axis=axis, keepdims=1)), dy), shape(x))",
+          {"ReduceSum", "The sum over the given axes, or over all axes. keepdims=1 keeps these axes, with extent 1.",
+           "sum([[1, 2], [3, 4]], axis=0) -- [4,6]"}),
       reduction("mean", real, same(real), reduced_shape, evaluate_mean, Lowering::reduce_mean,
                 "broadcast_to(reshape(shape(sum(x, axis=axis, keepdims=1)), dy / size(x, axis=axis)), shape(x))",
-                {"ReduceMean", "The mean over the given axes, or over all; NaN of no elements.",
+                {"ReduceMean", "The mean over the given axes, or over all axes; NaN if there are no elements.",
                  "mean([[1.0, 2.0], [3.0, 4.0]], axis=1) -- [1.5,3.5]"}),
-      reduction(
-          "min", number, same(number), reduced_shape, evaluate_fold<scalar::Minimum, Nothing::largest>,
-          Lowering::reduce_min,
-          "select(x == min(x, axis=axis, keepdims=1), reshape(shape(min(x, axis=axis, keepdims=1)), dy) / "
-          "maximum(sum(select(x == min(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, "
-          "keepdims=1), "
-          "1.0), "
-          "zeros_like(x))",
-          {"ReduceMin",
-           "The smallest element over the given axes, or over all; NaN if one is NaN; of none inf, or the largest "
-           "integer.",
-           "min([3, 1, 2]) -- 1"}),
-      reduction(
-          "max", number, same(number), reduced_shape, evaluate_fold<scalar::Maximum, Nothing::smallest>,
-          Lowering::reduce_max,
-          "select(x == max(x, axis=axis, keepdims=1), reshape(shape(max(x, axis=axis, keepdims=1)), dy) / "
-          "maximum(sum(select(x == max(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, "
-          "keepdims=1), "
-          "1.0), "
-          "zeros_like(x))",
-          {"ReduceMax",
-           "The largest element over the given axes, or over all; NaN if one is NaN; of none -inf, or the smallest "
-           "integer.",
-           "max([[1, 4], [3, 2]], axis=1) -- [4,3]"}),
+      reduction("min", number, same(number), reduced_shape, evaluate_fold<scalar::Minimum, Nothing::largest>,
+                Lowering::reduce_min,
+                "select(x == min(x, axis=axis, keepdims=1), reshape(shape(min(x, axis=axis, keepdims=1)), dy) / "
+                "maximum(sum(select(x == min(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, "
+                "keepdims=1), "
+                "1.0), "
+                "zeros_like(x))",
+                {"ReduceMin",
+                 "The smallest element over the given axes, or over all axes; NaN if an element is NaN. Without "
+                 "elements it is inf, or the largest integer.",
+                 "min([3, 1, 2]) -- 1"}),
+      reduction("max", number, same(number), reduced_shape, evaluate_fold<scalar::Maximum, Nothing::smallest>,
+                Lowering::reduce_max,
+                "select(x == max(x, axis=axis, keepdims=1), reshape(shape(max(x, axis=axis, keepdims=1)), dy) / "
+                "maximum(sum(select(x == max(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, "
+                "keepdims=1), "
+                "1.0), "
+                "zeros_like(x))",
+                {"ReduceMax",
+                 "The largest element over the given axes, or over all axes; NaN if an element is NaN. Without "
+                 "elements it is -inf, or the smallest integer.",
+                 "max([[1, 4], [3, 2]], axis=1) -- [4,3]"}),
       reduction("prod", number, same(number), reduced_shape, evaluate_fold<scalar::Mul, Nothing::one>,
                 Lowering::reduce_prod, product_rule,
-                {"ReduceProd", "The product over the given axes, or over all; 1 of no elements. Integers wrap.",
+                {"ReduceProd",
+                 "The product over the given axes, or over all axes; 1 if there are no elements. Integers wrap.",
                  "prod([[1, 2], [3, 4]], axis=0) -- [3,8]"}),
-      reduction("all", boolean, exactly(DType::boolean), reduced_shape,
-                evaluate_fold<scalar::And, Nothing::one, boolean>, Lowering::reduce_all, "none: Boolean result",
-                {"", "Whether all elements over the given axes, or all, are true; true of no elements.",
-                 "all([[true, false], [true, true]], axis=1) -- [F,T]"}),
-      reduction("any", boolean, exactly(DType::boolean), reduced_shape,
-                evaluate_fold<scalar::Or, Nothing::zero, boolean>, Lowering::reduce_any, "none: Boolean result",
-                {"", "Whether one element over the given axes, or of all, is true; false of no elements.",
-                 "any([[true, false], [false, false]], axis=1) -- [T,F]"}),
+      reduction(
+          "all", boolean, exactly(DType::boolean), reduced_shape, evaluate_fold<scalar::And, Nothing::one, boolean>,
+          Lowering::reduce_all, "none: Boolean result",
+          {"", "True if all elements over the given axes, or over all axes, are true. Without elements it is true.",
+           "all([[true, false], [true, true]], axis=1) -- [F,T]"}),
+      reduction(
+          "any", boolean, exactly(DType::boolean), reduced_shape, evaluate_fold<scalar::Or, Nothing::zero, boolean>,
+          Lowering::reduce_any, "none: Boolean result",
+          {"",
+           "True if at least one element over the given axes, or over all axes, is true. Without elements it is false.",
+           "any([[true, false], [false, false]], axis=1) -- [T,F]"}),
   };
 }
 
@@ -260,14 +263,14 @@ std::vector<OperatorInfo> extremum_places() {
       place_of_extremum(
           "argmax", evaluate_extremum_place<Above>, Lowering::argmax,
           {"ArgMax",
-           "Where the first maximum along an axis is, or among all elements, with last=1 the last one; the "
-           "first or last NaN if there is one.",
+           "The position of the first maximum along an axis, or among all elements; with last=1, of the last maximum. "
+           "If there is a NaN, it is the position of the first NaN, or with last=1 of the last NaN.",
            "argmax([1, 5, 5]) -- 1"}),
       place_of_extremum(
           "argmin", evaluate_extremum_place<Below>, Lowering::argmin,
           {"ArgMin",
-           "Where the first minimum along an axis is, or among all elements, with last=1 the last one; the "
-           "first or last NaN if there is one.",
+           "The position of the first minimum along an axis, or among all elements; with last=1, of the last minimum. "
+           "If there is a NaN, it is the position of the first NaN, or with last=1 of the last NaN.",
            "argmin([[2, 1], [0, 3]], axis=1) -- [1,0]"}),
   };
 }
@@ -277,11 +280,12 @@ std::vector<OperatorInfo> extremum_places() {
 std::vector<OperatorInfo> reduction_operators() {
   std::vector<OperatorInfo> rows = folds();
   for (OperatorInfo& info : extremum_places()) rows.push_back(std::move(info));
-  rows.push_back(
-      row("sum_to", {operand("x", number), integers("shape")}, same(number), sum_to_shape, evaluate_sum_to,
-          Lowering::sum_to, {"broadcast_to(dy, shape(x))"},
-          {"", "x summed over the axes along which the shape broadcasts to that of x: the adjoint of broadcasting.",
-           "sum_to([[1, 2], [3, 4]], [2]) -- [4,6]"}));
+  rows.push_back(row("sum_to", {operand("x", number), integers("shape")}, same(number), sum_to_shape, evaluate_sum_to,
+                     Lowering::sum_to, {"broadcast_to(dy, shape(x))"},
+                     {"",
+                      "The sum of x over the axes along which the given shape broadcasts to the shape of x. It is the "
+                      "adjoint of broadcasting.",
+                      "sum_to([[1, 2], [3, 4]], [2]) -- [4,6]"}));
   return rows;
 }
 

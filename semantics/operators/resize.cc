@@ -103,17 +103,19 @@ std::vector<OperatorInfo> resize_operators() {
           {"sum_resize(dy, axis=axis, size=size(x, axis=axis), mode=mode, coordinates=coordinates, scale=scale, "
            "start=start, end=end, cubic=cubic, antialias=antialias, exclude_outside=exclude_outside)"},
           {"Resize",
-           "x with `size` elements along the axis, by ONNX's rules. The mode is \"linear\", \"cubic\" (`cubic` being "
-           "its coefficient) or \"nearest\" (of two the one before), \"nearest_round_up\", \"nearest_floor\", "
-           "\"nearest_ceil\"; coordinates are \"half_pixel\", \"half_pixel_symmetric\", \"pytorch_half_pixel\", "
-           "\"align_corners\", \"asymmetric\" or \"crop\", from `start` to `end`, with `value` outside x. scale, where "
-           "not 0, stands for the ratio of the extents.",
+           "x with `size` elements along the axis, by the rules of ONNX. The mode is \"linear\", \"cubic\" (with the "
+           "coefficient `cubic`) or \"nearest\" (of two equally near elements, the first), \"nearest_round_up\", "
+           "\"nearest_floor\", \"nearest_ceil\". The coordinates are \"half_pixel\", \"half_pixel_symmetric\", "
+           "\"pytorch_half_pixel\", \"align_corners\", \"asymmetric\" or \"crop\" (from `start` to `end`, with `value` "
+           "outside x). A scale that is not 0 replaces the ratio of the extents.",
            "resize([0.0, 4.0], 0, 4) -- [0,1,3,4]"}),
       kernel_row<rml_kernel_sum_resize>(
           "sum_resize", "rml_kernel_sum_resize", parameters(operand("g", real)), same(real), sum_resize_shape,
           {"resize(dy, axis=axis, size=size(g, axis=axis), mode=mode, coordinates=coordinates, scale=scale, "
            "start=start, end=end, cubic=cubic, antialias=antialias, exclude_outside=exclude_outside)"},
-          {"", "The adjoint of resize: each element of g added to those of `size` that resize would make it of.",
+          {"",
+           "The adjoint of resize, with `size` elements along the axis: each element of g is added, with its weights, "
+           "to the elements from which resize would compute it.",
            "sum_resize([1.0, 2.0, 3.0, 4.0], 0, 2, mode=\"nearest\") -- [3,7]"}),
   };
 }

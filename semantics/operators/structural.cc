@@ -330,26 +330,28 @@ std::vector<OperatorInfo> shape_rows() {
       row("transpose", {operand("x", element), integers("axes", "all"), integers("inverse", "0")}, same(element),
           transpose_shape, evaluate_transpose, Lowering::transpose, {"transpose(dy, axes=axes, inverse=1 - inverse)"},
           {"Transpose",
-           "Axes permuted: axis k of the result is axis axes[k] of x; without axes, all in reverse. Fewer axes than "
-           "the "
-           "rank, counted from the end, permute the last ones: [-1, -2] swaps the last two. inverse=1 undoes the "
-           "permutation.",
+           "x with its axes permuted: axis k of the result is axis axes[k] of x. Without axes, the order of all axes "
+           "is reversed. If axes has fewer numbers than x has axes, the numbers count from the end and permute the "
+           "last axes: [-1, -2] swaps the last two. inverse=1 applies the inverse permutation.",
            "transpose([[1, 2], [3, 4]]) -- [1,3;2,4]"}),
       row("reshape", {integers("shape"), operand("x", element)}, same(element), reshape_shape, copy, Lowering::reshape,
           {"reshape(shape(x), dy)"},
-          {"Reshape", "The elements of x in row-major order under another shape; one extent may be -1 and is inferred.",
+          {"Reshape",
+           "The elements of x, in row-major order, in another shape. One extent may be -1; it is computed from the "
+           "others.",
            "reshape([2, -1], [1, 2, 3, 4, 5, 6]) -- [1,2,3;4,5,6]"}),
       row("expand_dims", {operand("x", element), integers("axis")}, same(element), expand_dims_shape, copy,
           Lowering::reshape, {"reshape(shape(x), dy)"},
-          {"Unsqueeze", "New axes of extent 1 at the given positions of the result.",
+          {"Unsqueeze", "x with new axes of extent 1 at the given positions of the result.",
            "expand_dims([1, 2], 1) -- [1;2]"}),
       row("squeeze", {operand("x", element), integers("axis", "all")}, same(element), squeeze_shape, copy,
           Lowering::reshape, {"reshape(shape(x), dy)"},
-          {"Squeeze", "The given axes, which must have extent 1, dropped; without axis, all of extent 1.",
+          {"Squeeze",
+           "x without the given axes, which must have extent 1. Without axis, all axes of extent 1 are removed.",
            "squeeze([[1, 2]]) -- [1,2]"}),
       row("broadcast_to", {operand("x", element), integers("shape")}, same(element), broadcast_to_shape,
           evaluate_broadcast, Lowering::broadcast, {"sum_to(dy, shape(x))"},
-          {"Expand", "x repeated to the shape, by NumPy's broadcasting rule.",
+          {"Expand", "x repeated to fill the shape, by the broadcasting rule of NumPy.",
            "broadcast_to([1, 2], [2, 2]) -- [1,2;1,2]"}),
   };
 }
@@ -360,15 +362,15 @@ std::vector<OperatorInfo> assembly_rows() {
           Lowering::concat,
           {"slice(dy, starts=part_starts(x..., part=part, axis=axis), "
            "stops=part_starts(x..., part=part, axis=axis) + shape(x))"},
-          {"Concat", "Tensors joined along an axis; their other extents must agree.",
+          {"Concat", "The tensors joined along an axis; their other extents must be equal.",
            "concat([1, 2], [3]) -- [1,2,3]"}),
       row("part_starts", {variadic("x", element), integers("part"), integers("axis", "0")}, exactly(DType::i32),
           part_starts_shape, evaluate_part_starts, Lowering::folded, {shape_only},
-          {"", "The index, a constant vector, at which operand number `part` begins in concat(x, …, axis).",
+          {"", "The index at which operand number `part` begins in concat(x, …, axis), as a constant vector.",
            "part_starts([1, 2], [3], part=1) -- [2]"}),
       row("array", {variadic("x", element)}, same(element), array_shape, evaluate_array, Lowering::array,
           {"index(dy, part)"},
-          {"", "[a, b, …]: scalars as a vector, tensors of one shape stacked on a new leading axis.",
+          {"", "[a, b, …]: scalars become a vector, and tensors of one shape are stacked along a new first axis.",
            "array(1, 2, 3) -- [1,2,3]"}),
   };
   rows[0].aliases = {"concatenate"};
@@ -380,30 +382,31 @@ std::vector<OperatorInfo> access_rows() {
       row("index", {operand("x", element), variadic("i", index, 1)}, same(element), index_shape, evaluate_index,
           Lowering::index, {"place(shape(x), dy, i...)", integer_operand},
           {"Gather",
-           "x[i, j, …]: the leading axes dropped at the indices, integer scalars of one dtype that may change from "
-           "cycle to cycle. An index outside [0, extent), negative ones included, stops the run.",
+           "x[i, j, …]: the part of x at these indices of its leading axes. The indices are integer scalars of one "
+           "dtype, and may change from cycle to cycle. An index outside [0, extent) stops the run, also if it is "
+           "negative.",
            "index([[1, 2], [3, 4]], 1, 0) -- 3"}),
       row("place", {integers("shape"), operand("x", element), variadic("i", index, 1)}, same(element), place_shape,
           evaluate_place, Lowering::place, {"index(dy, i...)", integer_operand},
           {"",
-           "Zeros of the shape with x at [i, j, …]. Static indices may count from the end (-1); one out of range stops "
-           "the run.",
+           "Zeros of the given shape, with x at [i, j, …]. Static indices may count from the end (-1). An index out of "
+           "range stops the run.",
            "place([2, 2], [5, 6], 1) -- [0,0;5,6]"}),
       row("slice",
           {operand("x", element), integers("starts", "all"), integers("stops", "all"), integers("steps", "all")},
           same(element), slice_shape, evaluate_slice, Lowering::slice,
           {"place_slice(shape(x), dy, starts=starts, stops=stops, steps=steps)"},
           {"Slice",
-           "x[a:b:c, …]: along each leading axis the elements from starts up to, without, stops, every steps-th; "
-           "steps below 0 go backward. Bounds are static, may count from the end (-1), and must lie within the "
-           "extent; backward, a stop of -extent - 1 takes the first element too.",
+           "x[a:b:c, …]: along each leading axis, every steps-th element from starts up to stops, excluding stops. "
+           "Negative steps go backward. Bounds are static, may count from the end (-1), and must be within the extent. "
+           "In a backward slice, the stop -extent - 1 includes the first element.",
            "slice([1, 2, 3, 4], 1, -1) -- [2,3]"}),
       row("place_slice",
           {integers("shape"), operand("x", element), integers("starts", "all"), integers("stops", "all"),
            integers("steps", "all")},
           same(element), place_slice_shape, evaluate_place_slice, Lowering::place_slice,
           {"slice(dy, starts=starts, stops=stops, steps=steps)"},
-          {"", "Zeros of the shape with x at the elements that slice would read.",
+          {"", "Zeros of the given shape, with x at the elements that slice would read.",
            "place_slice([4], [5, 6], 1, 3) -- [0,5,6,0]"}),
   };
   rows[0].can_fail = rows[1].can_fail = true;

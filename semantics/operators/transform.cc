@@ -143,29 +143,30 @@ std::vector<OperatorInfo> fourier_rows() {
       kernel_row<rml_fourier_plan, plan_scratch>(
           "fourier_plan", "rml_fourier_plan", {integers("n"), integers("real", "0")}, {0, real, DType::f32}, plan_shape,
           {},
-          {"", "What a transform of n points, of real ones with real=1, takes as its plan: a constant vector.",
+          {"",
+           "The plan that a Fourier transform of n points needs, or with real=1 of n real points: a constant vector.",
            "fourier_plan(4) -- [1,0,0,-1,-1,0,0,1]"}),
       kernel_row<rml_fourier, fourier_scratch>(
           "fourier", "rml_fourier", {operand("x", real), operand("plan", real), integers("inverse", "0")}, same(real),
           fourier_shape, {"fourier(dy, plan, inverse=1 - inverse)", constant},
           {"DFT",
-           "The discrete Fourier transform of n complex numbers, pairs on the last axis: [..., n, 2] to [..., n, 2]; "
-           "the plan is fourier_plan(n). inverse=1: with the other sign, and not divided by n. signal.fft is easier "
-           "to use.",
+           "The discrete Fourier transform of n complex numbers, which are pairs on the last axis: [..., n, 2] to "
+           "[..., n, 2]. The plan is fourier_plan(n). inverse=1 uses the opposite sign in the exponent, and does not "
+           "divide by n. signal.fft is easier to use.",
            "fourier([[1.0, 0.0], [2.0, 0.0]], fourier_plan(2)) -- [3,0;-1,0]"}),
       kernel_row<rml_real_fourier, real_fourier_scratch>(
           "real_fourier", "rml_real_fourier", {operand("x", real), operand("plan", real)}, same(real),
           real_fourier_shape, {"real_fourier_terms(dy, plan, size(x, axis=-1))", constant},
           {"DFT",
-           "The first n / 2 + 1 numbers of the Fourier transform of n real ones, pairs on a new last axis; the plan is "
-           "fourier_plan(n, real=1). signal.rfft is easier to use.",
+           "The first n / 2 + 1 numbers of the Fourier transform of n real numbers, as pairs on a new last axis. The "
+           "plan is fourier_plan(n, real=1). signal.rfft is easier to use.",
            "real_fourier([1.0, 2.0], fourier_plan(2, real=1)) -- [3,0;-1,0]"}),
       kernel_row<rml_real_fourier_terms, terms_scratch>(
           "real_fourier_terms", "rml_real_fourier_terms", {operand("x", real), operand("plan", real), integers("n")},
           same(real), terms_shape, {"real_fourier(dy, plan)", constant},
           {"",
-           "The adjoint of real_fourier: the real part of the sum of x[k] exp(2 π i k t / n) over the n / 2 + 1 "
-           "complex numbers x, for each t below n.",
+           "The adjoint of real_fourier: for each t below n, the real part of the sum of x[k] exp(2 π i k t / n) over "
+           "the n / 2 + 1 complex numbers x.",
            "real_fourier_terms([[3.0, 0.0], [-1.0, 0.0]], fourier_plan(2, real=1), 2) -- [2,4]"}),
   };
   rows[0].lowering = Lowering::folded;
@@ -175,17 +176,16 @@ std::vector<OperatorInfo> fourier_rows() {
 
 std::vector<OperatorInfo> frame_rows() {
   return {
-      kernel_row<rml_frames>(
-          "frames", "rml_frames", {operand("x", real), integers("length"), integers("hop")}, same(real), frames_shape,
-          {"overlap_add(dy, size(x, axis=-1), hop)"},
-          {"",
-           "The last axis cut into frames of the length that begin every hop elements: [..., n] to [..., frames, "
-           "length]; what is left at the end is not read.",
-           "frames([1.0, 2.0, 3.0, 4.0, 5.0], 3, 2) -- [1,2,3;3,4,5]"}),
+      kernel_row<rml_frames>("frames", "rml_frames", {operand("x", real), integers("length"), integers("hop")},
+                             same(real), frames_shape, {"overlap_add(dy, size(x, axis=-1), hop)"},
+                             {"",
+                              "The last axis cut into frames of the given length, which begin every hop elements: "
+                              "[..., n] to [..., frames, length]. Elements after the last frame are not read.",
+                              "frames([1.0, 2.0, 3.0, 4.0, 5.0], 3, 2) -- [1,2,3;3,4,5]"}),
       kernel_row<rml_overlap_add>("overlap_add", "rml_overlap_add",
                                   {operand("x", real), integers("n"), integers("hop")}, same(real), overlap_add_shape,
                                   {"slice(frames(dy, size(x, axis=-1), hop), stops=shape(x))"},
-                                  {"", "Frames that begin every hop elements, added up into a sequence of n.",
+                                  {"", "The sum of frames that begin every hop elements, as a sequence of n elements.",
                                    "overlap_add([[1.0, 2.0], [3.0, 4.0]], 4, 1) -- [1,5,4,0]"}),
   };
 }
@@ -246,8 +246,9 @@ std::vector<OperatorInfo> ctc_rows() {
            integers_only, integers_only},
           {"",
            "Connectionist temporal classification: for each sequence of a batch, minus the logarithm of the "
-           "probability of all alignments of its targets, [batch, longest], with log_probs, [time, batch, classes]; "
-           "inf where there is none. Lengths and labels out of range, and a label that is blank, stop the run.",
+           "probability of all alignments of its targets, of shape [batch, longest], with log_probs, of shape [time, "
+           "batch, classes]. It is inf if there is no alignment. A length or label that is out of range, and a label "
+           "that is blank, stop the run.",
            "ctc_loss([[[0.0, 0.0]]], [[1]], [1], [1]) -- [0]"}),
       kernel_row<rml_ctc_gradient, ctc_scratch>(
           "ctc_loss_gradient", "rml_ctc_gradient", of_gradient, same(real), ctc_gradient_shape,
@@ -255,9 +256,8 @@ std::vector<OperatorInfo> ctc_rows() {
            "blank=blank), axis=[0, 2])",
            "none: `ctc_loss`: it has no second derivative", integers_only, integers_only, integers_only},
           {"",
-           "The gradient of ctc_loss by log_probs, times the adjoint of each sequence: 0 where that is 0, NaN where "
-           "there "
-           "is no alignment.",
+           "The gradient of ctc_loss with respect to log_probs, times the adjoint of each sequence. It is 0 where the "
+           "adjoint is 0, and NaN where there is no alignment.",
            "ctc_loss_gradient([1.0], [[[0.0, 0.0]]], [[1]], [1], [1]) -- [[0,-1]]"}),
   };
   for (OperatorInfo& info : rows) {
