@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The standard library's reference page, and its examples as tests, from the modules themselves.
+"""Writes the reference page of the standard library from the comments of its modules, and tests the examples in them.
 
     stdlib_page.py RMLC write    writes docs/manual/stdlib.md
-    stdlib_page.py RMLC check    exit status 1 unless the page is what would be written
+    stdlib_page.py RMLC check    exits with status 1 if `write` would change the page
     stdlib_page.py RMLC test     runs every example through both engines
 
-In a module, the comment that opens the file tells of the module, and the one above a node of
-that node: text, with code indented by four more spaces. Every node has an example: a program,
-and below it the rows of its inputs and outputs:
+The comment at the beginning of a file describes the module, and the comment directly above a node describes
+the node. A blank line ends a comment. A comment consists of text, and of code that is indented by four more
+spaces. Every node has an example: a program, followed by the rows of its inputs and outputs:
 
     -- Twice `x`.
     --
@@ -18,7 +18,7 @@ and below it the rows of its inputs and outputs:
     --     y | 2 4
     node twice(x) -> (y)
 
-The imports that an example needs are put before it. Signatures are the compiler's.
+The script adds the imports that an example needs. The signatures on the page are those of the compiler.
 """
 
 import pathlib
@@ -41,7 +41,7 @@ def comments(path):
             continue
         node = re.match(r"node (\w+)", line)
         if opening and node:
-            sys.exit(f"{path}: a blank line ends what is said of the module before what is said of {node.group(1)}")
+            sys.exit(f"{path}: write a blank line between the comment of the module and node {node.group(1)}")
         if opening:
             yield None, block
         elif node:
@@ -78,7 +78,7 @@ def with_imports(module, lines):
 
 
 def examples(path):
-    """Yields (node, program, rows); a node without one is an error."""
+    """Yields (node, program, rows). A node without an example is an error."""
     for node, block in comments(path):
         if node is None:
             continue
@@ -87,7 +87,7 @@ def examples(path):
             if is_example(lines) and kind == "code" and all(" | " in row for row in rows):
                 found = with_imports(path.stem, lines), rows
         if not found:
-            sys.exit(f"{path}: node {node} has no example")
+            sys.exit(f"{path}: node {node} has no example: add a program and its rows to its comment")
         yield (node, *found)
 
 
@@ -110,10 +110,12 @@ def fenced(path, lines):
 def page(rmlc):
     text = (
         "# The standard library\n\n"
-        "Written by `scripts/stdlib_page.py` from the comments in `stdlib/`; the examples are run by the tests.\n"
-        "Under a program stand its inputs and outputs, one column per cycle. In a signature, `'a` is any type\n"
-        "(of those named after `where`); shapes are told in the text. A stream without `when` is present wherever\n"
-        "its node is called; `at 'k1` marks what need not be, static arguments for instance.\n"
+        "`scripts/stdlib_page.py` writes this page from the comments in `stdlib/`, and the tests run its examples.\n\n"
+        "Each node has an example program. The inputs and outputs of the program follow it, with one row per stream\n"
+        "and one column per cycle. Above the example is the signature of the node. In a signature, `'a` is any type,\n"
+        "or any of the types after `where`. Signatures do not contain shapes, which are given in the text. A stream\n"
+        "without `when` is present in every cycle in which its node is called. `at 'k1` marks a stream that need\n"
+        "not be present there, such as a static argument.\n"
     )
     for path in MODULES:
         shown = signatures(rmlc, path)
@@ -140,7 +142,7 @@ def test(rmlc):
                     if lines:
                         pathlib.Path(f"{name}.{side}.chron").write_text("\n".join(lines) + "\n")
                 pathlib.Path(f"{name}.rml").write_text("-- tolerance: 1e-12\n-- run: main\n" + program)
-        # Their values alone: tests/stdlib has the nodes in every engine.
+        # `--brief` compares only values. tests/stdlib runs the nodes in every engine.
         return subprocess.run([rmlc, "test", "--brief", folder], check=False).returncode
 
 
@@ -152,7 +154,7 @@ def main():
     if mode == "write":
         PAGE.write_text(written, encoding="utf-8")
     elif not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != written:
-        sys.exit(f"{PAGE} is not what the modules say: run scripts/stdlib_page.py RMLC write")
+        sys.exit(f"{PAGE} differs from the comments in stdlib/: run scripts/stdlib_page.py RMLC write")
 
 
 main()
