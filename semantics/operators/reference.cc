@@ -86,8 +86,8 @@ std::string where_text(const OperatorInfo& info) {
   const bool free_result = !has_dtype && info.result.variable >= 0 &&
                            std::find(told.begin(), told.end(), info.result.variable) == told.end();
   tell(info.result);
-  if (has_dtype) text += ", the dtype given";
-  if (free_result) text += ", " + std::string(name(info.result.fallback)) + " if nothing decides";
+  if (has_dtype) text += ", the given dtype";
+  if (free_result) text += ", " + std::string(name(info.result.fallback)) + " by default";
   for (const OperatorParameter& parameter : info.parameters) {
     if (parameter.kind == ParameterKind::operand) continue;
     text += (text.empty() ? "" : "; ") + ("`" + std::string(parameter.name) + "`: ") +
@@ -129,23 +129,26 @@ std::string section(const OperatorInfo& info) {
 
 constexpr std::string_view edges = R"(## Where there is no value
 
-- Integers wrap; an integer divided by zero, and its remainder, stops the run with place and cycle. Floats follow
-  IEEE 754. A cast of a float to integers saturates, NaN gives 0.
-- An index outside its axis stops the run. `take`, gathers and scatters also take negative ones, from the end; `index`,
-  `place` and the starts of dynamic slices do not. `one_hot` of an index outside is 0 everywhere. Static indices and
-  slices outside are refused when the program is compiled.
-- Of no elements the sum is 0, the product 1, the mean and variance NaN, the minimum inf or the largest integer, the
-  maximum -inf or the smallest, `logsumexp` -inf, a norm 0; all of them hold, any of them does not. `argmax` and `argmin`
-  of none, and an axis of none resized, sampled or pooled, are refused when the program is compiled.
-- NaN is passed on by `minimum`, `maximum`, `min`, `max`, `clip`, `relu` and pools; it is where `argmax` and `argmin` look
-  for it first, sorts behind all numbers, and equals nothing. Of equal elements the first counts: in `argmax`, `sort`,
-  `argtopk`, `max_pool`. In gradients, the extrema of `min`, `max`, `minimum` and `maximum` share equally, a pool's first
-  takes all.
-- A singular matrix stops the run in `solve`, `inverse`, `triangular_solve` and negative powers, as one that is not positive
-  definite does in `cholesky`; its determinant is 0, and `slogdet_parts` are 0 and -inf. Of a matrix that holds NaN or an
-  infinity all is NaN. Singular values and eigenvalues that do not converge stop the run.
-- Shapes that do not fit, axes that are not there, attributes of the wrong kind, more than 8 axes or 4294967296 elements
-  are refused when the program is compiled, with the shapes and the call that led there.
+- Integers wrap. An integer division or remainder by zero stops the run; the message gives the place and the cycle.
+  Floats follow IEEE 754. A cast of a float to an integer type saturates, and NaN gives 0.
+- An index outside its axis stops the run. `take`, gathers and scatters also accept negative indices, which count from
+  the end; `index`, `place` and the starts of dynamic slices do not. `one_hot` of an index outside its range is 0
+  everywhere. Static indices and slices outside their axis are errors when the program is compiled.
+- Without elements, the sum is 0, the product 1, the mean and the variance NaN, `logsumexp` -inf, and a norm 0. The
+  minimum is inf or the largest integer, and the maximum -inf or the smallest integer. `all` is true, and `any` is
+  false. `argmax` and `argmin` without elements are errors when the program is compiled; so is resizing, sampling or
+  pooling an axis without elements.
+- `minimum`, `maximum`, `min`, `max`, `clip`, `relu` and pools return NaN if an operand is NaN. `argmax` and `argmin`
+  return the position of a NaN if there is one. NaN sorts after all numbers, and equals nothing. Of equal elements the
+  first counts in `argmax`, `sort`, `argtopk` and `max_pool`. In gradients, equal extrema of `min`, `max`, `minimum`
+  and `maximum` share the adjoint equally; in a pool, the first of them gets all of it.
+- A singular matrix stops the run in `solve`, `inverse`, `triangular_solve` and negative powers. A matrix that is not
+  positive definite stops the run in `cholesky`. The determinant of a singular matrix is 0, and its `slogdet_parts` are
+  0 and -inf. If a matrix contains NaN or an infinity, all elements of the result are NaN. Singular values and
+  eigenvalues that do not converge stop the run.
+- Shapes that do not fit, axes that do not exist, attributes of the wrong kind, more than 8 axes and more than
+  4294967296 elements are errors when the program is compiled. The message shows the shapes and the call that led
+  there.
 
 ## All operators
 
@@ -156,15 +159,13 @@ constexpr std::string_view edges = R"(## Where there is no value
 std::string operator_reference() {
   std::string text =
       "# Operators\n\n"
-      "Written from the operator table. In a signature T, U, … are dtypes (number: any integer or float; float: f32 "
-      "or\n"
-      "f64), `x…` is one or more operands, and parameters with `=` may be left out (`all`: every axis). Operands share "
-      "one\n"
-      "clock; the other parameters are static. In an example, what follows `--` is the value. In a gradient, `y` is "
-      "the\n"
-      "result and `dy` its adjoint; where operands broadcast, the adjoint is then summed to the operand's shape. For "
-      "a\n"
-      "variadic `x`, `x...` stands for all operands and `part` for the position of the one in question.\n\n";
+      "`rmlc explain operators` prints this page, which is generated from the operator table. In a signature, T,\n"
+      "U, … are dtypes (number: any integer or float; float: f32 or f64), and `x…` is one or more operands.\n"
+      "Parameters with `=` are optional (`all`: every axis). All operands of a call have the same clock; the\n"
+      "other parameters are static. In an example, the text after `--` is the value. In a gradient, `y` is the\n"
+      "result and `dy` its adjoint. If operands broadcast, their adjoints are then summed to their shapes. For a\n"
+      "variadic `x`, `x...` stands for all operands, and `part` for the position of the one that is\n"
+      "differentiated.\n\n";
   text += edges;
   const OperatorTable& table = operators();
   for (std::size_t id = 0; id < table.size(); ++id) text += section(table[static_cast<OperatorId>(id)]);
