@@ -1,4 +1,4 @@
-# Cross compilation for AArch64, with what packaging/make_sysroot has fetched.
+# Cross compilation for AArch64, with the packages that packaging/make_sysroot has fetched.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 get_filename_component(CMAKE_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/../build/sysroots/aarch64 ABSOLUTE)
@@ -10,6 +10,6 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
-# What g++ says in optimised builds of how arguments are passed, and of variants that it takes for unset; the types of a
-# file's own that a batch of files includes.
+# Turns off warnings of g++ in optimised builds: about passing arguments, about variants that seem
+# uninitialised, and about local types in a file that a batch includes.
 set(CMAKE_CXX_FLAGS_INIT "-Wno-psabi -Wno-maybe-uninitialized -Wno-subobject-linkage")

@@ -3,10 +3,10 @@
 
     scripts/function_coefficients.py > lowering/llvm/scalars/function_coefficients.h      (needs mpmath)
 
-Each is a minimax approximation of the relative error (exchange algorithm on a grid, 200 bits);
-rationals are found by solving the linearised problem with the denominator of the round before as
-weight. Those of floats are rounded one after the other, each time fitting the rest anew. What is
-approximated stands in the comment over each table.
+Each is a minimax approximation of the relative error (exchange algorithm on a grid, 200 bits).
+Rationals are found by solving the linearised problem, with the denominator of the round before as
+weight. Coefficients that are floats are rounded one after the other, and the remaining ones are
+fitted again each time. The comment above each table names the approximated function.
 """
 import struct
 
@@ -21,7 +21,8 @@ TINY = mpf(10) ** -20
 
 
 def fewer(runs, errors, wanted):
-    """Drops the smallest of alternating extremes until so many are left, alternating still."""
+    """Removes the smallest of alternating extremes until the wanted number remains, still
+    alternating."""
     runs = list(runs)
     size = lambda i: abs(errors[runs[i]])
     while len(runs) > wanted:
@@ -39,7 +40,8 @@ def fewer(runs, errors, wanted):
 
 
 def fit(basis, target, weight, low, high, points=1200):
-    """Coefficients of the combination of `basis` nearest to `target`, and the largest weighted error."""
+    """Coefficients of the combination of `basis` that is nearest to `target`, and the largest
+    weighted error."""
     n = len(basis)
     xs = [(low + high) / 2 - (high - low) / 2 * mpmath.cos(mpmath.pi * (i + mpf(1) / 2) / points) for i in range(points)]
     rows = [[b(x) for b in basis] for x in xs]
@@ -115,7 +117,7 @@ def rational(f, numerator, denominator, low, high, weight, unit=False, narrow=Fa
 
 
 def after(f, known, power):
-    """The rest of a series behind its known terms, over the power of x they leave."""
+    """The remainder of a series after its known terms, divided by the common power of x."""
     return lambda x: (f(x) - sum(c * x**k for k, c in known.items())) / x**power
 
 

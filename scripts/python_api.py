@@ -26,7 +26,7 @@ PAGE = ROOT / "docs/manual/python_api.md"
 PACKAGE = ROOT / "python/rmlc"
 WIDTH = 100  # of signatures
 
-# Title, what is to be imported, the files in which it is looked for, and the names; none: the text of the module.
+# Title, the import, the files to search, and the names; without names, the text of the module.
 SECTIONS: list[tuple[str, str, list[str], list[str]]] = [
     ("Programs", "rmlc", ["_node", "_ports"], ["load", "compile", "Module", "Node", "Port"]),
     ("Running them", "rmlc", ["_instance", "_rows", "_keyed"], ["Instance", "Rows", "Sampled", "Keyed", "KeyedRows"]),
@@ -45,14 +45,14 @@ SECTIONS: list[tuple[str, str, list[str], list[str]]] = [
     ("Notebooks", "rmlc.notebook", ["notebook"], []),
 ]
 MADE = ("Parquet", "Scores", "Score")  # by functions
-# Methods of Python itself that are worth a word where they have a docstring.
+# Python's special methods that are described if they have a docstring.
 SPECIAL = ("__getitem__", "__setitem__", "__iter__", "__len__")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Documented = ast.Module | ast.ClassDef | Function
 
 
 class Source:
-    """A module of the package as a tree, and its lines."""
+    """A module of the package as a tree, with its lines."""
 
     def __init__(self, name: str) -> None:
         text = (PACKAGE / f"{name}.py").read_text(encoding="utf-8")
@@ -63,14 +63,14 @@ class Source:
                      if isinstance(each, (ast.ClassDef, ast.FunctionDef)) and each.name == name), None)
 
     def remark(self, node: ast.stmt) -> str:
-        """The comment behind a statement, on its line."""
+        """The comment on the line of a statement."""
         assert node.end_lineno is not None
         rest = self.lines[node.end_lineno - 1][node.end_col_offset :]
         return rest.strip().removeprefix("#").strip()
 
 
 def docstring(node: Documented) -> str:
-    """As it is written, without the indentation of what it belongs to."""
+    """The docstring without the indentation of its object."""
     text = ast.get_docstring(node, clean=False)
     if not text:
         return ""
@@ -80,7 +80,7 @@ def docstring(node: Documented) -> str:
 
 
 def prose(text: str, names: Iterable[str] = ()) -> str:
-    """A docstring as Markdown: what is indented in it is code, what is said of arguments is a list."""
+    """A docstring as Markdown: indented text is code, the text about arguments is a list."""
     parts: list[tuple[bool, list[str]]] = []
     for line in text.splitlines():
         is_code = line.startswith("    ") or (not line.strip() and bool(parts) and parts[-1][0])
@@ -102,7 +102,8 @@ def prose(text: str, names: Iterable[str] = ()) -> str:
 
 
 def split_arguments(text: str, names: list[str]) -> list[str]:
-    """What comes first, then by turns arguments and what is said of them: `name: …  other, third: …`."""
+    """The leading text, then alternately arguments and their descriptions: `name: …  other,
+    third: …`."""
     if not names:
         return [text]
     one = "(?:" + "|".join(map(re.escape, names)) + ")"
@@ -125,7 +126,7 @@ def argument_names(function: Function | None) -> list[str]:
 
 
 def arguments(function: Function, skip_first: bool) -> list[str]:
-    """Each as it is written, with `*` and `/` between them."""
+    """The arguments as written, with `*` and `/` between them."""
     given = function.args
     plain = [*given.posonlyargs, *given.args]
     defaults: list[ast.expr | None] = [None] * (len(plain) - len(given.defaults)) + list(given.defaults)
@@ -153,7 +154,7 @@ def one_argument(argument: ast.arg, default: ast.expr | None) -> str:
 
 
 def signature(name: str, words: Iterable[str], returns: str) -> str:
-    """In a line, or with arguments in lines of their own."""
+    """On one line, or with each argument on its own line."""
     words = list(words)
     line = f"{name}({', '.join(words)}){returns}"
     if len(line) > WIDTH:
@@ -168,7 +169,7 @@ def result(function: Function) -> str:
 
 
 def with_bases(source: Source, of: ast.ClassDef) -> list[ast.ClassDef]:
-    """The class, then those of the file that it is made of and that no other class uses."""
+    """The class, then its base classes in the file that no other class uses."""
     found = [of]
     for base in of.bases:
         node = source.find(base.id) if isinstance(base, ast.Name) and base.id.startswith("_") else None
@@ -183,7 +184,7 @@ def beginning(source: Source, of: ast.ClassDef) -> Function | None:
 
 
 def fields(source: Source, of: ast.ClassDef) -> list[str]:
-    """What is declared in the class, or of `self` when it begins."""
+    """The attributes that are declared in the class, or assigned to `self` in its constructor."""
     begin = beginning(source, of)
     lines = []
     for each in [*of.body, *(begin.body if begin else [])]:
@@ -197,7 +198,7 @@ def fields(source: Source, of: ast.ClassDef) -> list[str]:
 
 
 def members(source: Source, of: ast.ClassDef) -> Iterator[str]:
-    """Properties and methods that have something said of them."""
+    """Properties and methods with a docstring."""
     seen = set()
     for each in (each for node in with_bases(source, of) for each in node.body):
         if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or each.name in seen:
@@ -216,7 +217,7 @@ def members(source: Source, of: ast.ClassDef) -> Iterator[str]:
 
 
 def of_extension() -> Iterator[str]:
-    """What instances have from the extension."""
+    """The attributes that instances get from the extension."""
     base = rmlc.Instance.__mro__[1]
     for name, value in vars(base).items():
         if name.startswith("_"):
@@ -244,7 +245,7 @@ def entry(sources: list[Source], package: str, name: str) -> str:
             return (f"{head}\n\n{signature(name, arguments(node, False), result(node))}\n\n"
                     f"{prose(text, argument_names(node))}")
         begin = beginning(source, node)
-        # Some are made by people, others by functions that return them.
+        # Users construct some classes; others are returned by functions.
         is_made = begin is not None and (package != "rmlc" or name == "Sampled") and name not in MADE
         parts = [head, *([signature(name, arguments(begin, True), "")] if begin is not None and is_made else []),
                  prose(text, argument_names(begin))]

@@ -23,7 +23,8 @@ NOTEBOOK = pathlib.Path(__file__).resolve().parent.parent / "docs/tutorial.ipynb
 
 
 def run(file: pathlib.Path) -> Any:
-    """The notebook with what its cells show when they are run in an empty folder. Raises what a cell raises."""
+    """The notebook with the output of its cells, run in an empty folder. Raises the exception
+    of a cell."""
     book = read(file, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         client = nbclient.NotebookClient(book, timeout=300, kernel_name="python3", record_timing=False,
@@ -32,14 +33,14 @@ def run(file: pathlib.Path) -> Any:
     book.metadata = {"kernelspec": book.metadata["kernelspec"], "language_info": {"name": "python"}}
     for cell in book.cells:
         for output in cell.get("outputs", []):
-            # The text of a picture is the picture once more.
+            # The text of a picture repeats the picture.
             if "image/svg+xml" in output.get("data", {}):
                 output["data"].pop("text/plain", None)
     return book
 
 
 def written(book: Any) -> str:
-    """As the file has it."""
+    """The notebook as written to the file."""
     writes: Any = nbformat.writes
     return str(writes(book)) + "\n"
 

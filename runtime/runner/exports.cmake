@@ -1,7 +1,8 @@
 # Writes the runner's exports: for each function that compiled programs may call, its name and its
-# address, which only the running program knows (the C library chooses by the processor). Arguments:
-# NM, KERNELS (an archive: all its rml_… functions), ROWS (a source with rows of operators: those that are a function of
-# the C library have its name), PAGE_BITS (of an address within a page), OUTPUT.
+# address. The running program alone knows the address, because the C library selects functions by
+# the processor. Arguments: NM, KERNELS (an archive: all its rml_… functions), ROWS (a source with
+# rows of operators; those that are functions of the C library have its names), PAGE_BITS (of an
+# address within a page), OUTPUT.
 include(${CMAKE_CURRENT_LIST_DIR}/../called_by_programs.cmake)
 set(functions ${RML_CALLED_BY_PROGRAMS} memcpy memmove memset memcmp)
 file(READ ${ROWS} text)
@@ -10,12 +11,12 @@ list(TRANSFORM called REPLACE "called\\([ \n]*\"([a-z0-9]+)\"" "\\1")
 if(NOT called)
   message(FATAL_ERROR "${ROWS} has no row that is called")
 endif()
-# And those that code calls beside them, or that LLVM takes operations for.
+# Other functions that generated code calls, or by which LLVM implements operations.
 foreach(name IN LISTS called ITEMS ceil cos erf exp exp10 exp2 expm1 floor fma fmax fmin fmod ldexp lgamma log log10
     log1p log2 nearbyint pow rint round roundeven sin sincos sqrt tanh tgamma trunc)
   list(APPEND functions ${name} ${name}f)
 endforeach()
-# Half floats, on processors without them; a compiler's library may lack some.
+# Conversions of half floats, for processors without them; a compiler's library may lack some.
 set(weak __extendhfsf2 __truncsfhf2 __truncdfhf2 __truncsfbf2 __truncdfbf2)
 
 execute_process(COMMAND ${NM} --defined-only --extern-only ${KERNELS} OUTPUT_VARIABLE symbols
