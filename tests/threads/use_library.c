@@ -1,4 +1,4 @@
-/* use_library FILE.so N: steps of `rows`, then the number of threads while the library is there and after. */
+/* use_library FILE.so N: prints steps of `rows`. The process must have N threads before unloading, and one after. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>

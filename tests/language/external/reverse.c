@@ -1,4 +1,4 @@
-/* The elements in reverse, and whether that changed anything. */
+/* Reverses the elements and returns whether that changed anything. */
 #include <stdint.h>
 
 void reverse3(const double* v, double* o, uint8_t* changed) {

@@ -1,4 +1,4 @@
-/* The C functions of channels, from C. */
+/* Tests the C interface of channels from C. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void test_threads(size_t capacity) {
   rml_channel_release(c);
 }
 
-/* Without a reference of its own: the release waits for it. */
+/* The thread has no reference of its own, so the release waits for it. */
 static void* wait_in(void* c) {
   int value = 3;
   EXPECT(recv(c, &value) == RML_CHANNEL_CLOSED && value == 0);
@@ -161,7 +161,7 @@ static void test_select_sends_stops_and_closes(void) {
   rml_channel_release(never);
 }
 
-/* Elements without bytes, which only count; elements that want more alignment than malloc gives. */
+/* Elements without bytes, which are only counted; elements with a larger alignment than malloc's. */
 static void test_sizes(void) {
   const rml_element nothing = {0, 1, NULL, NULL}, wide = {128, 128, NULL, NULL};
   rml_channel* c = NULL;
@@ -182,7 +182,7 @@ static void test_sizes(void) {
   rml_channel_release(c);
 }
 
-/* A channel goes through a channel, which owns a reference to it meanwhile. */
+/* A channel is sent through a channel, which owns a reference to it meanwhile. */
 static void release_element(void* element) { rml_channel_release(*(rml_channel**)element); }
 
 static void test_channel_of_channels(void) {
@@ -198,7 +198,7 @@ static void test_channel_of_channels(void) {
   EXPECT(strcmp(rml_channel_name(received), "first") == 0);
   EXPECT(recv(received, &value) == RML_CHANNEL_OK && value == 12);
   rml_channel_release(received);
-  rml_channel_release(channels); /* and what is left in it */
+  rml_channel_release(channels); /* with the remaining elements */
 }
 
 /* Elements that own memory: text, made with malloc. */
