@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The reference page of the Python package, from its docstrings and signatures: by a Python that has rmlc.
+"""Writes the reference page of the Python package from its docstrings and signatures. Run it by a Python with rmlc.
 
     python_api.py write    writes docs/manual/python_api.md
-    python_api.py check    exit status 1 unless the page is what would be written
+    python_api.py check    exits with status 1 if `write` would change the page
 
-Signatures and docstrings are read from the sources, so that packages that some modules need do not have to be there;
-what the extension defines is asked for. SECTIONS says what is on the page: a public name of `rmlc` that is not is an
-error.
+Signatures and docstrings are read from the sources, so the optional packages of some modules are not needed. The
+docstrings of the extension are read from the imported package. SECTIONS lists the content of the page. A public name of
+`rmlc` that is not on the page is an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import rmlc
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/manual/python_api.md"
 PACKAGE = ROOT / "python/rmlc"
-WIDTH = 100  # of signatures
+WIDTH = 100  # columns of signatures
 
 # Title, the import, the files to search, and the names; without names, the text of the module.
 SECTIONS: list[tuple[str, str, list[str], list[str]]] = [
@@ -232,14 +232,14 @@ def of_extension() -> Iterator[str]:
 
 
 def entry(sources: list[Source], package: str, name: str) -> str:
-    """A function, or a class with its members."""
+    """Returns the entry of a function, or of a class with its members."""
     for source in sources:
         node = source.find(name)
         if node is None:
             continue
         text = docstring(node)
         if not text:
-            sys.exit(f"{package}.{name} has no docstring")
+            sys.exit(f"{package}.{name} has no docstring: write one")
         head = f"### {package}.{name}"
         if not isinstance(node, ast.ClassDef):
             return (f"{head}\n\n{signature(name, arguments(node, False), result(node))}\n\n"
@@ -254,17 +254,17 @@ def entry(sources: list[Source], package: str, name: str) -> str:
         if name == "Instance":
             parts += of_extension()
         return "\n\n".join([*parts, *members(source, node)])
-    sys.exit(f"{package}.{name} is in none of its files")
+    sys.exit(f"{package}.{name} is in none of the files that SECTIONS lists for it")
 
 
 def page() -> str:
     listed = {name for _, package, _, names in SECTIONS if package == "rmlc" for name in names}
     if missing := sorted(set(rmlc.__all__) - listed):
-        sys.exit(f"rmlc.{missing[0]} is not on the page: scripts/python_api.py, SECTIONS")
+        sys.exit(f"rmlc.{missing[0]} is not on the page: add it to SECTIONS in scripts/python_api.py")
     text = ("# The Python package, function by function\n\n"
-            "Written by `scripts/python_api.py` from the docstrings of the package; [Python](python.md) is the page to "
-            "begin with.\n`help(rmlc.load)` says the same. "
-            "A `Path` is a `str` or an `os.PathLike`; arrays are NumPy's.\n")
+            "`scripts/python_api.py` writes this page from the docstrings of the package, so `help(rmlc.load)` shows "
+            "the same text.\nTo begin, read [Python](python.md). "
+            "A `Path` is a `str` or an `os.PathLike`. Arrays are NumPy arrays.\n")
     for title, package, files, names in SECTIONS:
         sources = [Source(file) for file in files]
         text += f"\n## {title}\n"
@@ -286,7 +286,7 @@ def main() -> None:
     if sys.argv[1] == "write":
         PAGE.write_text(written, encoding="utf-8")
     elif not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != written:
-        sys.exit(f"{PAGE} is not what the package says: run scripts/python_api.py write")
+        sys.exit(f"{PAGE} differs from the docstrings of the package: run scripts/python_api.py write")
 
 
 if __name__ == "__main__":

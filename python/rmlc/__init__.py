@@ -36,8 +36,8 @@ _core.set_installation(os.path.dirname(os.path.abspath(__file__)))
 _core.set_helpers(RunError, _arrays.convert)
 
 
-# What needs packages that need not be there is imported when it is asked for, as is what few programs use: its modules
-# of Python's own would take as long as the compiler.
+# Modules that need optional packages are imported on first use. So are the modules that few programs use, because the
+# standard modules that they import take as long to load as the compiler.
 _MODULES = ("notebook", "online", "onnx", "progress", "sklearn", "spark", "tables", "torch", "training")
 _LATER = {"SVG": "_tools", "Chronogram": "_tools", "GradientError": "_tools", "Diagnostic": "_diagnostics",
           "Place": "_diagnostics", "Keyed": "_keyed", "KeyedRows": "_keyed"}
@@ -56,7 +56,7 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """`%load_ext rmlc`: the magics `%%rmlc` and `%rmlc_trace`."""
+    """Runs on `%load_ext rmlc`: registers the magics `%%rmlc` and `%rmlc_trace`."""
     from .notebook import register
 
     register(ipython)

@@ -1,9 +1,9 @@
-"""Arguments as the compiled code reads them: numbers of the right type and range, arrays that lie as they should.
+"""Checks and converts arguments for the compiled code: the type and range of numbers, the type and layout of arrays.
 
-Nothing is converted that would lose something or hide a mistake. What is not as the node has it is a TypeError or a
-ValueError that names the argument, what was expected and what was given. `copy=True` allows what NumPy's `same_kind`
-casting allows, and arrays that are not contiguous. Floats are rounded to the type of the node, but a finite one never to
-infinity: it is larger than any of them.
+A conversion that would lose information or hide a mistake is refused. A wrong argument raises a TypeError or ValueError
+that names the argument, the expected value and the given one. `copy=True` allows the conversions of NumPy's `same_kind`
+casting, and arrays that are not contiguous. Floats are rounded to the type of the node. A finite number that would be
+rounded to infinity is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def numpy() -> Any:
-    """Imported when the first array is met."""
+    """Returns the module NumPy, which is imported for the first array."""
     import numpy as module
 
     _core.set_array(module.ndarray)
@@ -32,22 +32,22 @@ def _type(dtype: str, shape: tuple[int, ...]) -> str:
 
 
 def describe(value: Any) -> str:
-    """For messages: "float64[3, 4]", "str 'abc'"."""
+    """Describes a value for messages: "float64[3, 4]", "str 'abc'"."""
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return _type(str(value.dtype), tuple(value.shape))
     try:
         text = repr(value)
-    except Exception:  # whatever it is: the message is about something else
+    except Exception:  # a failing repr must not replace the message
         return type(value).__name__
     return type(value).__name__ + " " + (text if len(text) < 40 else text[:37] + "...")
 
 
-# The least numbers that are rounded to infinity: halfway between the largest one and the one that would come next.
+# The least numbers that are rounded to infinity: halfway between the largest number of a type and the next power of 2.
 _TOO_LARGE = {"f16": 2.0**16 - 2.0**4, "bf16": 2.0**128 - 2.0**119, "f32": 2.0**128 - 2.0**103}
 
 
 def check_finite(values: Any, name: str, dtype: str) -> None:
-    """ValueError if rounding to the type makes some finite number infinite. Of an array."""
+    """Raises ValueError if rounding an array to the type would make a finite number infinite."""
     np = numpy()
     if dtype in _TOO_LARGE and values.dtype.kind in "iuf" and values.size:
         with np.errstate(all="ignore"):
@@ -58,13 +58,13 @@ def check_finite(values: Any, name: str, dtype: str) -> None:
 
 
 def int_range(dtype: str) -> tuple[int, int]:
-    """The least and the largest number of an integer type."""
+    """Returns the least and the largest number of an integer type."""
     bits = int(dtype[1:])
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if dtype[0] == "i" else (0, (1 << bits) - 1)
 
 
 def whole(value: Any, name: str, least: int, most: int) -> int:
-    """An integer argument in its range."""
+    """Returns an integer argument. Raises TypeError for other types, and ValueError if it is out of range."""
     if isinstance(value, bool):
         raise TypeError(f"{name}: expected an integer, got {describe(value)}")
     try:
@@ -104,7 +104,7 @@ def scalar(value: Any, name: str, dtype: str) -> bool | int | float:
             raise ValueError(f"{name}: {number} is not in the range of {dtype}, {least} to {most}")
         return number
     if not hasattr(type(value), "__float__") and not hasattr(type(value), "__index__"):
-        raise wrong()  # float() takes the digits in a buffer as well
+        raise wrong()  # float() would also parse the digits in a buffer
     try:
         wide = float(value)
     except OverflowError:
@@ -118,7 +118,7 @@ def scalar(value: Any, name: str, dtype: str) -> bool | int | float:
 
 
 def _bits_of_bf16(values: Any) -> Any:
-    """Rounded to the nearest, ties to even; NaNs stay NaNs."""
+    """Rounds to the nearest bf16, ties to even, and returns the bits. NaNs stay NaNs."""
     np = numpy()
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     rounded = ((bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
@@ -126,13 +126,13 @@ def _bits_of_bf16(values: Any) -> Any:
 
 
 def as_float32(bits: Any) -> Any:
-    """Of bf16."""
+    """Converts the bits of bf16 values to float32."""
     np = numpy()
     return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
 
 
 def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool = False) -> Any:
-    """An array of exactly this type and shape, C-contiguous and aligned; `value` itself if it is one."""
+    """Returns an array of exactly this type and shape, C-contiguous and aligned. It is `value` itself if possible."""
     np = numpy()
     expected = _type(dtype, shape)
     wanted = np.dtype(NUMPY_NAMES[dtype])
@@ -141,7 +141,7 @@ def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool
         raise TypeError(f"{name}: expected {expected}, got {describe(value)}")
     if isinstance(value, np.ma.MaskedArray):
         if np.ma.is_masked(value):
-            raise ValueError(f"{name}: a masked array, and some of its elements are masked")
+            raise ValueError(f"{name}: some elements of the masked array are masked; fill them first")
         value = value.data
     if isinstance(value, (list, tuple, int, float, bool)):
         array = _from_list(value, name, expected, wanted, dtype)
@@ -164,15 +164,15 @@ def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool
     if not array.flags.c_contiguous or not array.flags.aligned:
         if not copy:
             raise ValueError(f"{name}: the array is not contiguous in C order, or not aligned; "
-                             "`numpy.ascontiguousarray` copies it, as `copy=True` does")
+                             "copy it by `copy=True` or `numpy.ascontiguousarray`")
         array = np.array(array, order="C")
-    if dtype == "bool" and array.size and array.view(np.uint8).max() > 1:  # as NumPy takes them: all but 0 is true
+    if dtype == "bool" and array.size and array.view(np.uint8).max() > 1:  # like NumPy, take any byte but 0 as true
         array = array.view(np.uint8) != 0
     return array
 
 
 def as_array(value: Any, name: str, expected: str) -> Any:
-    """Of what is one, or says that it can be made one: by NumPy's protocols, or DLPack."""
+    """Returns an array for a value that is an array or supports NumPy's protocols or DLPack. TypeError for others."""
     np = numpy()
     if isinstance(value, np.ndarray):
         return np.asarray(value)
@@ -182,12 +182,12 @@ def as_array(value: Any, name: str, expected: str) -> Any:
         array = np.asarray(value) if not hasattr(value, "__dlpack__") or hasattr(value, "__array__") else \
             np.from_dlpack(value)
     except Exception as error:
-        raise TypeError(f"{name}: {type(value).__name__} gives no array: {error}") from error
+        raise TypeError(f"{name}: {type(value).__name__} cannot be converted to an array: {error}") from error
     return array
 
 
 def _from_list(value: Any, name: str, expected: str, wanted: Any, dtype: str) -> Any:
-    """Numbers that are written have no width: only their kind and range are looked at."""
+    """Converts a list or a Python number. Python's numbers have no width, so only their kind and range are checked."""
     np = numpy()
     try:
         array = np.asarray(value)
@@ -207,7 +207,7 @@ def _from_list(value: Any, name: str, expected: str, wanted: Any, dtype: str) ->
     if wanted.kind in "iu":
         info = np.iinfo(wanted)
         if array.min() < info.min or array.max() > info.max:
-            raise ValueError(f"{name}: some number is not in the range of {wanted}, {info.min} to {info.max}")
+            raise ValueError(f"{name}: a number is not in the range of {wanted}, {info.min} to {info.max}")
     check_finite(array, name, dtype)
     return array.astype(wanted)
 
@@ -225,29 +225,30 @@ def _has_bool(value: Any) -> bool:
 
 
 def convert(value: Any, name: str, dtype: str, shape: tuple[int, ...]) -> Any:
-    """What the extension asks for, of one cycle, when a value is not at once what it should be."""
+    """Converts the value of an input for one cycle. The extension calls it for values that it cannot read directly."""
     if not shape:
         return scalar(value, name, dtype)
     np = numpy()
-    # The extension copies arrays wherever they lie, once it knows NumPy: the first one comes here all the same.
+    # The extension itself accepts misaligned arrays, but only after NumPy is imported, so the first array comes here.
     if type(value) is np.ndarray and value.flags.c_contiguous and not value.flags.aligned:
         value = value.copy()
     return tensor(value, name, dtype, shape)
 
 
 def has_cycles(value: Any) -> bool:
-    """Whether it says how many cycles there are: a list or an array, but no single value."""
+    """Returns whether a value determines the number of cycles: a list or an array does, a single value does not."""
     return isinstance(value, (list, tuple)) or getattr(value, "shape", ()) != ()
 
 
 def column(value: Any, port: Port, cycles: int | None, copy: bool) -> tuple[Any, Any]:
-    """An input over cycles: its values one behind the other, and where they are present (None: everywhere)."""
+    """Returns an input over cycles: an array of its values, and where they are present (None: in every cycle)."""
     from ._rows import Sampled
 
     np = numpy()
     if isinstance(value, Sampled):
         if cycles is None:
-            raise ValueError(f"{port.name}: how many cycles there are is not known: give another input as an array")
+            raise ValueError(f"{port.name}: the number of cycles is unknown; give another input as an array, or "
+                             "`cycles=`")
         return spread(value, port, cycles, copy)
     if not port.always and isinstance(value, (list, tuple)) and any(each is None for each in value):
         at = [k for k, each in enumerate(value) if each is not None]
@@ -258,16 +259,17 @@ def column(value: Any, port: Port, cycles: int | None, copy: bool) -> tuple[Any,
         absent, some = mask.all(axis=axes) & (mask.size > 0), mask.any(axis=axes)
         if (some & ~absent).any():
             raise ValueError(f"{port.name}: cycle {int((some & ~absent).argmax())}: "
-                             "some elements of the value are masked and some are not")
+                             "only some elements of the value are masked; mask all of them or none")
         if port.always and absent.any():
-            raise ValueError(f"{port.name}: cycle {int(absent.argmax())}: absent, but it is present at every cycle")
+            raise ValueError(f"{port.name}: cycle {int(absent.argmax())}: the value is masked, but this input is "
+                             "present in every cycle")
         values, _ = column(value.data, port, cycles, copy)
         return values, None if port.always else ~absent
     if not has_cycles(value):
         if port.shape != ():
             raise ValueError(f"{port.name}: expected cycles of {port.type}, got {describe(value)}")
         if cycles is None:
-            raise ValueError(f"{port.name}: a single value; how many cycles there are is not known: "
+            raise ValueError(f"{port.name}: a single value does not determine the number of cycles; "
                              "give an array, or `cycles=`")
         one = scalar(value, port.name, port.dtype)
         return tensor(np.full(cycles, one, NUMPY_NAMES[port.dtype]), port.name, port.dtype, (cycles,)), None
@@ -278,16 +280,17 @@ def column(value: Any, port: Port, cycles: int | None, copy: bool) -> tuple[Any,
 
 
 def spread(value: Any, port: Port, cycles: int, copy: bool) -> tuple[Any, Any]:
-    """Of a sampled stream: values where it is present, zeros elsewhere."""
+    """Expands a sampled stream: returns its values with zeros where it is absent, and where it is present."""
     np = numpy()
     at = np.asarray(value.at)
     if at.size and at.dtype.kind not in "iu":
         raise TypeError(f"{port.name}: the cycles of a sampled stream are integers, not {describe(at)}")
     at = at.astype(np.int64)
     if at.ndim != 1 or (at.size and (at.min() < 0 or at.max() >= cycles)) or (np.diff(at) <= 0).any():
-        raise ValueError(f"{port.name}: the cycles of a sampled stream rise, from 0 to {cycles - 1}")
+        raise ValueError(f"{port.name}: the cycles of a sampled stream must rise and be from 0 to {cycles - 1}")
     if port.always and at.size != cycles:
-        raise ValueError(f"{port.name}: it is present at every cycle, but has values at {at.size} of {cycles}")
+        raise ValueError(f"{port.name}: this input is present in every cycle, but has values in only {at.size} of "
+                         f"{cycles} cycles")
     values = tensor(value.values, port.name, port.dtype, (at.size, *port.shape), copy)
     dense = np.zeros((cycles, *port.shape), values.dtype)
     dense[at] = values

@@ -1,5 +1,7 @@
-"""Blocks of what `Instance.stream` reads: tables cut into parts, Parquet files in batches, and single rows, which are
-checked as they come, so that a message names the row."""
+"""Divides the input of `Instance.stream` into blocks: tables into parts, Parquet files into batches.
+
+Single rows are collected into blocks. Each row is checked when it arrives, so that a message can name the row.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,18 @@ from .tables import Parquet, did_you_mean, is_missing, is_pandas, is_table, mask
 
 
 def blocks_of(reader: Any, ports: Sequence[Port], block: int) -> Iterator[Any]:
-    """What `Instance.run` takes, block by block, of what `Instance.stream` is given.
+    """Yields the input of `Instance.stream` as blocks for `Instance.run`.
 
-    A table is cut into blocks of `block` rows, a Parquet file into its batches. Of any other iterable an item is a
-    block (a table, or a mapping of arrays whose first axis is the cycle), which is handed on as it is, or a row: a
-    mapping of values by name (None, or no entry, where one is absent), or a tuple of values in the order of the inputs;
-    `block` rows are taken together. Where a node has one input, an array alone is its block or its value. No item is
-    asked for before it is needed.
+    A table is divided into blocks of `block` rows, a Parquet file into its batches. Each item of another iterable is a
+    block or a row. A block is a table, or a mapping of arrays whose first axis is the cycle; it is passed on unchanged.
+    A row is a mapping of values by name, or a tuple of values in the order of the inputs. An absent value is None or
+    has no entry. `block` rows are collected into one block. For a node with one input, an array alone is a block or a
+    value of this input. An item is read only when it is needed.
     """
     if block < 1:
-        raise ValueError(f"block: expected a number of rows, got {block}")
+        raise ValueError(f"block: expected a positive number of rows, got {block}")
     if not ports:
-        raise TypeError("the node has no inputs that could be streamed: run(cycles=…) computes its rows")
+        raise TypeError("reader: the node has no inputs to stream; use run(cycles=…) to compute its rows")
     if isinstance(reader, Parquet):
         return reader.batches(ports)
     if is_pandas(reader):
@@ -33,8 +35,8 @@ def blocks_of(reader: Any, ports: Sequence[Port], block: int) -> Iterator[Any]:
     if is_table(reader) and not isinstance(reader, Iterator):
         return slices_of(reader, ports, block)
     if isinstance(reader, Mapping) or not isinstance(reader, Iterable):
-        given = "a mapping, which is one block: run() computes it" if isinstance(reader, Mapping) else describe(reader)
-        raise TypeError(f"stream reads a table, or an iterator of blocks or rows; got {given}")
+        given = "a mapping, which is one block; use run() for it" if isinstance(reader, Mapping) else describe(reader)
+        raise TypeError(f"reader: expected a table, or an iterator of blocks or rows, got {given}")
     return _gathered(reader, ports, block)
 
 
@@ -66,13 +68,13 @@ def _named(item: Any, ports: Sequence[Port], number: int) -> Mapping[str, Any]:
     if not isinstance(item, (tuple, list)):
         raise TypeError(f"row {number}: expected a mapping or a tuple of values, got {describe(item)}")
     if len(item) != len(ports):
-        raise TypeError(f"row {number}: {len(item)} values, but there are {len(ports)} inputs: "
-                        + ", ".join(port.name for port in ports))
+        raise TypeError(f"row {number}: expected a value for each of the {len(ports)} inputs "
+                        f"({', '.join(port.name for port in ports)}), got {len(item)} values")
     return {port.name: value for port, value in zip(ports, item)}
 
 
 def _is_block(item: Mapping[str, Any], ports: Sequence[Port]) -> bool:
-    """Whether some value has an axis more than the port: the cycles."""
+    """Returns whether a value has an additional first axis, which is the cycle."""
     for port in ports:
         value = item.get(port.name)
         if isinstance(value, Sampled) or value is not None and _axes(value) == len(port.shape) + 1:
@@ -81,7 +83,7 @@ def _is_block(item: Mapping[str, Any], ports: Sequence[Port]) -> bool:
 
 
 def _axes(value: Any) -> int:
-    """Of an array, or of lists in lists, which are looked into as far as the first element."""
+    """Returns the number of axes of an array or of nested lists. Only the first elements of lists are inspected."""
     if hasattr(value, "ndim"):
         return int(value.ndim)
     depth = 0
@@ -92,12 +94,12 @@ def _axes(value: Any) -> int:
 
 
 class _RowBlock:
-    """Rows that are gathered to a block, checked as they come."""
+    """Collects rows into a block, and checks each row when it is added."""
 
     def __init__(self, ports: Sequence[Port]) -> None:
         self._ports = ports
         self._names = {port.name for port in ports}
-        self.number = 0  # of the next row
+        self.number = 0  # the number of the next row
         self._values: list[list[Any]] = [[] for _ in ports]
 
     def __len__(self) -> int:
@@ -113,11 +115,12 @@ class _RowBlock:
             value = row.get(port.name)
             if is_missing(value):
                 if port.always:
-                    raise TypeError(f"row {self.number}: {port.name}: missing; it is there at every cycle")
+                    raise TypeError(f"row {self.number}: {port.name}: missing; this input is present in every cycle, "
+                                    "so give its value")
                 checked.append(None)
                 continue
             name = f"row {self.number}: {port.name}"
-            # A copy: the producer of the rows may use one array for all of them.
+            # Copy the value, because the iterator may use the same array for all rows.
             checked.append(_arrays.tensor(value, name, port.dtype, port.shape).copy() if port.shape
                            else _arrays.scalar(value, name, port.dtype))
         for values, one in zip(self._values, checked):

@@ -1,4 +1,4 @@
-"""What the compiler says, as data; imported once it has said something."""
+"""Messages of the compiler as data. This module is imported only when there is a message."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where something stands in a source: lines and columns count from 1, the end is behind the last character."""
+    """A place in a source. Lines and columns count from 1, and the end is the column after the last character."""
 
     file: str
     line: int
@@ -20,7 +20,7 @@ class Place:
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """A message of the compiler: its code (`rmlc explain CODE` tells more), its text and where it is about."""
+    """A message of the compiler: its code (`rmlc explain CODE` explains it), its text and its place in the source."""
 
     code: str
     severity: str  # "error" or "warning"
@@ -28,8 +28,8 @@ class Diagnostic:
     place: Place | None
     label: str
     notes: tuple[str, ...]
-    fixes: tuple[str, ...]  # titles of the mends
-    data: dict[str, Any] = dataclasses.field(repr=False, compare=False)  # all of it, as the compiler tells it
+    fixes: tuple[str, ...]  # titles of the fix-its
+    data: dict[str, Any] = dataclasses.field(repr=False, compare=False)  # the whole message in the compiler's JSON form
 
 
 def _place(at: dict[str, Any]) -> Place | None:
@@ -39,7 +39,7 @@ def _place(at: dict[str, Any]) -> Place | None:
 
 
 def read_diagnostics(text: str) -> list[Diagnostic]:
-    """Of the compiler's JSON."""
+    """Reads the messages from the compiler's JSON output."""
     return [
         Diagnostic(each["code"], each["severity"], each["message"], _place(each["primary"]), each["primary"]["text"],
                    tuple(each["notes"]), tuple(fix["title"] for fix in each["fixes"]), each)

@@ -1,8 +1,8 @@
-"""Rows of many keys on many machines: what a worker does with the rows of the keys that it is given.
+"""The work of one worker of a cluster on rows of many keys. This module does not depend on a cluster system.
 
-Rows come as Arrow batches, whose columns are the key, what goes along with each row ("carried": what it is ordered by,
-then what is kept), and the node's inputs. A key's rows come one behind the other (`run`), or its state is handed in and
-out with them (`advance`). Nothing here knows whose workers they are.
+Rows arrive as Arrow batches. Their columns are the key, the carried columns and the inputs of the node. The carried
+columns go with each row to the output: first the columns that order the rows, then the kept ones. Either all rows of a
+key arrive in succession (`run`), or the state of the key is passed in and returned with some of its rows (`advance`).
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from ._ports import Port
 from ._rows import Rows
 from .tables import Column, arrow_array, columns_of, dense, masked, required
 
-# Of one row: what it is ordered by, then what is kept.
+# The carried values of one row: the values that order it, then the kept ones.
 Carried = tuple[Any, ...]
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """All that a worker is told. It is pickled; what it makes of it is made once in a process."""
+    """The description of the work for a worker. It is pickled. A process compiles its node once."""
 
     program: Portable
     key: str
     order: tuple[str, ...]
-    kept: tuple[str, ...]  # names of what is carried; begins with `order`
-    inputs: tuple[str, ...]  # names of the columns of inputs
-    schema: Any  # of Arrow: the key, what is carried, the outputs
+    kept: tuple[str, ...]  # names of the carried columns; the first ones are those of `order`
+    inputs: tuple[str, ...]  # names of the columns with inputs
+    schema: Any  # the Arrow schema of the result: the key, the carried columns, the outputs
     seed: int
     params: str
     map: tuple[str, ...]
@@ -48,7 +48,7 @@ class Job:
     late: str
 
     def __getstate__(self) -> dict[str, Any]:
-        # Each process makes for itself what is made of it.
+        # The cached properties are computed again in each process.
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @functools.cached_property
@@ -60,15 +60,18 @@ class Job:
         return self.program.node(self._root)
 
     def start(self, key: Any) -> Instance:
-        """The instance of a key that is new."""
+        """Returns an instance for a new key."""
         params = self._root + self.params if self.params else None
         return Instance(self.node, seed=key_seed(key, self.seed), params=params, map=self.map, partial=self.partial,
                         horizon=self.horizon)
 
-    # ---- whole keys, one behind the other ----
+    # ---- whole keys, one after the other ----
 
     def run(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Record batches of rows, in which keys do not come again, their rows in order, as batches of `schema`."""
+        """Computes record batches, and yields the results as batches of `schema`.
+
+        All rows of a key are in succession and in order.
+        """
         running: _Running | None = None
         for batch in batches:
             keys, carried, rows = self._read(batch)
@@ -88,10 +91,10 @@ class Job:
             found.add(running.key, *running.finish())
             yield from found.batches()
 
-    # ---- a key now and then, its state kept elsewhere ----
+    # ---- some rows of a key at a time, with its state stored elsewhere ----
 
     def encode(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The same rows as batches of bytes, which pandas passes on as they are: "key", "carried" and "row"."""
+        """Encodes rows as bytes, with the columns "key", "carried" and "row". pandas passes bytes on unchanged."""
         arrow = required("pyarrow")
         for batch in batches:
             _, carried, rows = self._read(batch)
@@ -105,11 +108,14 @@ class Job:
 
     def advance(self, key: Any, carried: Iterable[bytes], rows: Iterable[bytes],
                 state: tuple[bytes, bytes] | None) -> tuple[bytes, bytes, tuple[bytes, bytes]]:
-        """Rows of one key in any order, and its state, if it has one: what leaves, for `decode`, and the state then."""
+        """Computes some rows of one key, given in any order, from its state, if it has one.
+
+        Returns the carried values and the rows of the result, both for `decode`, and the new state.
+        """
         running = _Running(self, key, state)
         pairs = list(zip(map(bytes, carried), map(bytes, rows)))
         if self.late == "drop":
-            pairs = list(dict.fromkeys(pairs))  # a row that has been delivered twice is one row
+            pairs = list(dict.fromkeys(pairs))  # a row that was delivered twice counts once
         given = [pickle.loads(each) for each, _ in pairs]
         places = sorted(range(len(given)), key=lambda k: given[k][: len(self.order)])
         places = running.in_time(given, places)
@@ -118,7 +124,7 @@ class Job:
         return pickle.dumps(found), left.tobytes(), running.state()
 
     def decode(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Batches of `schema` of what `advance` lets go: "key", "carried" and "rows"."""
+        """Converts the results of `advance`, with the columns "key", "carried" and "rows", to batches of `schema`."""
         for batch in batches:
             found = _Found(self)
             for key, carried, rows in zip(*(column.to_pylist() for column in batch.columns)):
@@ -128,27 +134,28 @@ class Job:
     # ---- both ----
 
     def _read(self, batch: Any) -> tuple[list[Any], list[Carried], Any]:
-        """Keys, what is carried, and the values of the inputs as a structured array. ValueError names key and row."""
+        """Returns the keys, the carried values, and the inputs as a structured array. A ValueError names key and row."""
         table = required("pyarrow").Table.from_batches([batch])
         keys = table.column(0).to_pylist()
-        # Of Python's times in one zone, clocks that are put back make equal ones: those of the schema are in UTC.
+        # The schema has times in UTC. Local times would be ambiguous where clocks are put back.
         columns = [column.cast(self.schema.field(1 + k).type).to_pylist()
                    for k, column in enumerate(table.columns[1 : 1 + len(self.kept)])]
         carried: list[Carried] = list(zip(*columns))
         for name, values in zip(self.order, columns):
             for k, value in enumerate(values):
                 if value is None or value != value:
-                    raise ValueError(f"{name}: {value} has no place in an order ({self.key} {keys[k]!r})")
+                    raise ValueError(f"{name}: {value} cannot order rows ({self.key} {keys[k]!r}); "
+                                     "give every row a value")
         for k, key in enumerate(keys):
             if key is None or key == "":
-                raise ValueError(f"{self.key}: {'null' if key is None else 'an empty text'} is no key "
-                                 f"({self.place(carried[k])})")
+                raise ValueError(f"{self.key}: {'null' if key is None else 'an empty text'} is not a key "
+                                 f"({self.place(carried[k])}); give every row a key")
         inputs = table.select(range(1 + len(self.kept), table.num_columns)).rename_columns(list(self.inputs))
         ports = self.node.inputs
         try:
             given = columns_of(inputs, ports)
         except (TypeError, ValueError):
-            # Which row it is, the message of one that is alone says best.
+            # To name the row in the message, check the rows one by one.
             for k, key in enumerate(keys):
                 try:
                     columns_of(inputs.slice(k, 1), ports)
@@ -160,16 +167,16 @@ class Job:
         return keys, carried, _packed(ports, len(keys), values)
 
     def place(self, carried: Carried) -> str:
-        """Of a row, by what it is ordered by: "hour 7"."""
+        """Describes the place of a row by the values that order it: "hour 7"."""
         return ", ".join(f"{name} {value}" for name, value in zip(self.order, carried))
 
 
 class _Running:
-    """A key that runs: its instance, and what is carried by rows that are not known yet."""
+    """A running key: its instance, and the carried values of the rows that are not known yet."""
 
     def __init__(self, job: Job, key: Any, state: tuple[bytes, bytes] | None = None) -> None:
         self.job, self.key = job, key
-        self.last: Carried | None = None  # what the last row was ordered by
+        self.last: Carried | None = None  # the values that order the last row
         self.waiting: list[Carried] = []
         if state is None:
             self.instance = job.start(key)
@@ -184,7 +191,10 @@ class _Running:
         return self.instance.save(), pickle.dumps((self.last, self.waiting))
 
     def in_time(self, carried: Sequence[Carried], places: list[int]) -> list[int]:
-        """Those of these rows that are not late, or all; ValueError if they should be none."""
+        """Returns the places of the rows that are not late, or of all rows if late rows are accepted.
+
+        Raises ValueError for a late row if `late` is "error".
+        """
         count = len(self.job.order)
         if self.last is None or self.job.late == "accept":
             self.last = None
@@ -192,19 +202,19 @@ class _Running:
         in_time = [k for k in places if carried[k][:count] > self.last]
         if len(in_time) < len(places) and self.job.late == "error":
             raise ValueError(
-                f"{self.job.key} {self.key!r}: the row at {self.job.place(carried[places[0]])} came when that at "
+                f"{self.job.key} {self.key!r}: the row at {self.job.place(carried[places[0]])} came after the row at "
                 f"{self.job.place(self.last)} had been computed; late='drop' leaves such rows out, late='accept' takes "
                 "them in the order in which they come")
         return in_time
 
     def take(self, carried: list[Carried], rows: Any) -> tuple[list[Carried], Any]:
-        """Runs rows in their order; returns what has become known, and what is carried by it."""
+        """Computes rows in their order. Returns the carried values and the rows that became known."""
         job = self.job
         for each in carried:
             now = each[: len(job.order)]
             if now == self.last:
-                raise ValueError(f"{job.key} {self.key!r}: there are several rows at {job.place(now)}, which have no "
-                                 "order: give `order_by` a further column that tells them apart")
+                raise ValueError(f"{job.key} {self.key!r}: there are several rows at {job.place(now)}, so their order "
+                                 "is not defined; add a column to `order_by` in which they differ")
             self.last = now
         first = self.instance.cycle - len(self.waiting)
         self.waiting += carried
@@ -219,7 +229,7 @@ class _Running:
         return self._leave(found)
 
     def finish(self) -> tuple[list[Carried], Any]:
-        """At the end of the key's rows. Warns of those that stay unknown."""
+        """Ends the rows of the key, and returns the remaining ones. Warns if some stay unknown."""
         taken, unknown, why = self.instance._finish()
         if unknown:
             warnings.warn(f"{self.job.key} {self.key!r}: {why}", UndeterminedWarning, stacklevel=2)
@@ -232,7 +242,7 @@ class _Running:
 
 
 class _Found:
-    """Rows of several keys, on their way out."""
+    """Collects the result rows of several keys."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -246,7 +256,7 @@ class _Found:
         self._rows.append(rows)
 
     def batches(self) -> Iterator[Any]:
-        """One batch, or none if there are no rows."""
+        """Yields one batch, or none if there are no rows."""
         if not self._keys:
             return
         arrow, schema, ports = required("pyarrow"), self._job.schema, self._job.node.outputs
@@ -259,11 +269,11 @@ class _Found:
         yield arrow.record_batch(arrays, schema=schema)
 
 
-# ---- values of ports as structured arrays: a field for each, and another that says whether it is there ----
+# ---- values of ports as structured arrays: a field for each value, and a field for its presence ----
 
 
 def _dtype_of(ports: Sequence[Port]) -> np.dtype[Any]:
-    fields: list[Any] = [("here", np.bool_)]  # so that no row is without bytes
+    fields: list[Any] = [("here", np.bool_)]  # so that a row is never empty
     for k, port in enumerate(ports):
         fields.append((f"v{k}", port.numpy_dtype, port.shape))
         if not port.always:
@@ -272,7 +282,7 @@ def _dtype_of(ports: Sequence[Port]) -> np.dtype[Any]:
 
 
 def _missing(values: Any) -> Any:
-    """The rows at which an array is masked; None: it has no mask."""
+    """Returns the rows in which an array is masked, or None if it has no mask."""
     if not isinstance(values, np.ma.MaskedArray):
         return None
     return np.ma.getmaskarray(values).any(axis=tuple(range(1, values.ndim)))
@@ -288,6 +298,6 @@ def _packed(ports: Sequence[Port], count: int, columns: Sequence[Column]) -> Any
 
 
 def _unpacked(ports: Sequence[Port], rows: Any) -> Iterator[tuple[Port, Any, Any]]:
-    """Ports, their values, and where these are missing (None: nowhere)."""
+    """Yields each port, its values, and where these are missing (None: nowhere)."""
     for k, port in enumerate(ports):
         yield port, np.require(rows[f"v{k}"], requirements=["C", "A"]), None if port.always else ~rows[f"p{k}"]

@@ -1,4 +1,4 @@
-"""What can go wrong: in a program that is compiled, and in one that runs."""
+"""The exceptions and warnings of the compiler and of running programs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ if TYPE_CHECKING:
 
 
 class CompileWarning(UserWarning):
-    """What the compiler warns of; its text is the message with lines and carets."""
+    """A warning of the compiler. Its text is the message with source lines and carets."""
 
 
 class CompileError(Exception):
-    """A program was refused. Its text is the messages with lines and carets, `diagnostics` the same as data."""
+    """The compiler refused a program.
+
+    Its text is the messages with source lines and carets. `diagnostics` holds the same messages as data.
+    """
 
     def __init__(self, text: str, diagnostics: list[Diagnostic]) -> None:
         super().__init__(text.rstrip("\n"))
@@ -26,10 +29,11 @@ class CompileError(Exception):
 
 
 class RunError(Exception):
-    """A program could not go on.
+    """A running program failed.
 
-    `cycle` is the one that failed, `file`, `line` and `column` the place in the source, `equation` what stands there;
-    `rows` what a run has handed out before it, `chronogram` what a `trace` has drawn before it.
+    `cycle` is the cycle that failed. `file`, `line` and `column` give the place in the source, and `equation` is the
+    equation there. `rows` holds the rows that a run returned before the failure, and `chronogram` the part of a `trace`
+    before it.
     """
 
     def __init__(self, text: str, cycle: int | None = None, file: str = "", line: int = 0, column: int = 0,

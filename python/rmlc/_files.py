@@ -1,4 +1,4 @@
-"""Files: those that are there, read; those that are written, written as a whole."""
+"""Reading files, and writing files so that a reader never sees a part of one."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 
 def path_of(value: Any, name: str) -> str:
-    """The path that an argument is."""
+    """Returns an argument as a path. Raises TypeError if it is not one."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{name}: expected a path, got {type(value).__name__}")
     return os.fspath(value)
 
 
 def read_bytes(file: str | os.PathLike[str]) -> bytes:
-    """All of a file. OSError for a device, which may have no end."""
+    """Returns the whole content of a file. Raises OSError for a device, because it may have no end."""
     with open(file, "rb") as opened:
         mode = os.fstat(opened.fileno()).st_mode
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            raise OSError(errno.EINVAL, "a device, not a file", os.fspath(file))
+            raise OSError(errno.EINVAL, "a device, not a file; give a regular file", os.fspath(file))
         return opened.read()
 
 
 def read_text(file: str | os.PathLike[str]) -> str:
-    """As `open(file).read()`, of no device."""
+    """Returns the text of a file, like `open(file).read()`, but refuses devices."""
     return "\n".join(read_bytes(file).decode("utf-8").replace("\r\n", "\n").split("\r"))
 
 
 class replaced:
-    """The path of a file to be written, which takes the place of `file` once all of it is there."""
+    """A context that gives the path of a new file to write. At its end the new file replaces `file` in one step."""
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         self._file = os.fspath(file)

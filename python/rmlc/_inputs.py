@@ -1,4 +1,4 @@
-"""What a node is given to run over: a column for each of its inputs."""
+"""The inputs of a run: a column of values for each input of the node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def columns(node: Node, inputs: Any, named: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given for the columns, by name: those of a mapping or a table, and those that are named."""
+    """Returns the given columns by name: those of the mapping or table, and those of the named arguments."""
     if inputs is None:
         return dict(named)
     if isinstance(inputs, Mapping):
@@ -27,25 +27,25 @@ def columns(node: Node, inputs: Any, named: Mapping[str, Any]) -> dict[str, Any]
         given = columns_of(inputs, [port for port in node.inputs if port.name not in named])
     twice = given.keys() & named.keys()
     if twice:
-        raise TypeError(f"{min(twice)}: given twice")
+        raise TypeError(f"{min(twice)}: given twice, in the table or mapping and by name; remove one of the two")
     return {**given, **named}
 
 
 def gather(node: Node, inputs: Mapping[str, Any], cycles: int | None, copy: bool) -> tuple[list[Any], list[Any], int]:
-    """For each input of the node its values over cycles and where it is present; and how many cycles there are."""
+    """Returns for each input its values over cycles, for each input where it is present, and the number of cycles."""
     np, ports, given = numpy(), node.inputs, dict(inputs)
     unknown = [name for name in given if all(name != port.name for port in ports)]
     if unknown:
         raise TypeError(f"no input '{unknown[0]}'; the inputs are: {', '.join(port.name for port in ports)}")
     if not ports and cycles is None:
-        raise TypeError("the node has no inputs that say how many cycles there are: give `cycles=`")
+        raise TypeError("the number of cycles is unknown, because the node has no inputs: give `cycles=`")
     if cycles is not None:
         cycles = whole(cycles, "cycles", 0, 2**63 - 1)
     values: dict[str, tuple[Any, Any]] = {}
-    # What has a length first: it says how many cycles there are.
     missing = [port.name for port in ports if port.always and given.get(port.name) is None]
     if missing:
-        raise TypeError(f"{missing[0]}: missing; it is there at every cycle")
+        raise TypeError(f"{missing[0]}: missing; this input is present in every cycle, so give its values")
+    # Inputs with a length come first, because they determine the number of cycles.
     count = cycles
     later = []
     for port in ports:
@@ -67,7 +67,7 @@ def gather(node: Node, inputs: Mapping[str, Any], cycles: int | None, copy: bool
             values[port.name] = column(value, port, count, copy)
             continue
         if count is None:
-            raise TypeError(f"{port.name}: no input says how many cycles there are: give `cycles=`")
+            raise TypeError(f"{port.name}: the number of cycles is unknown, as no input has a length: give `cycles=`")
         dtype = np.uint16 if port.dtype == "bf16" else NUMPY_NAMES[port.dtype]
         values[port.name] = np.zeros((count, *port.shape), dtype), np.zeros(count, bool)
     return [values[p.name][0] for p in ports], [values[p.name][1] for p in ports], count or 0

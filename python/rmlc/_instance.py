@@ -1,4 +1,4 @@
-"""A running node."""
+"""A running node with its state, as `Instance`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class UndeterminedWarning(UserWarning):
-    """Rows that no cycle made known when an instance was finished."""
+    """Some rows were still unknown when an instance was finished."""
 
 
 class Instance(_core.Instance):
-    """A node that runs: with its own state, used by one thread at a time. `step` computes one cycle, `run` many.
+    """A running node with its own state. `step` computes one cycle, and `run` computes many.
 
-    A cycle that fails raises RunError; rows of the cycles before have been handed out, and the instance computes no
-    further ones until `reset`, or `load` of a state.
+    Only one thread may use an instance at a time. A cycle that fails raises RunError. After a failure, the instance
+    computes no further cycles until `reset`, or `load` of a state.
     """
 
     node: Node
@@ -41,9 +41,9 @@ class Instance(_core.Instance):
                          node._row_type)
         self.node = node
         self._horizon = horizon
-        self.told: list[str] = []  # of parameters that were loaded
+        self.told: list[str] = []  # messages about the loaded parameters
         if load is not None and params is not None:
-            raise ValueError("load and params: a state holds all parameters; give one of both")
+            raise ValueError("load and params: a state already contains all parameters; give only one of the two")
         if load is not None:
             self.load(load, map=map)
         elif isinstance(params, Mapping):
@@ -55,13 +55,17 @@ class Instance(_core.Instance):
             monitor: Iterable[str] = (), **named: Any) -> Rows:
         """Computes a cycle for each element of the inputs' first axis, and returns the rows that became known.
 
-        Inputs are arrays by name, of the node's types and C-contiguous: they are read where they lie. Others are
-        refused, or converted with `copy=True`. A scalar stands for the same at every cycle. An input that is not
-        present at every cycle is a `Sampled`, a masked array, or a list with None. `inputs` gives them as a mapping, a
-        pandas or PyArrow table, by the names of columns.  cycles: how many, where no input says so.
-        progress: a line that says how far it is.  monitor: outputs to plot meanwhile, in a notebook.
+        Inputs are arrays by name, with the types of the node and C-contiguous. They are read without a copy. Other
+        arrays are refused, unless `copy=True`. A scalar has the same value in every cycle. An input that is absent in
+        some cycles is a `Sampled`, a masked array, or a list with None.
 
-        Where a cycle fails, or Ctrl-C stops it between two, the error's `rows` has what was known before.
+        inputs: the inputs as a mapping by name, or as a pandas or PyArrow table with a column for each.
+        cycles: the number of cycles, if no input determines it.
+        copy: whether to copy arrays that cannot be read directly, and to convert them by NumPy's `same_kind` casting.
+        progress: whether to show a line with the progress.
+        monitor: outputs to plot during the run, in a notebook.
+
+        If a cycle fails, or Ctrl-C stops the run between two cycles, `rows` of the exception has the rows known so far.
         """
         if progress or monitor:
             from .progress import run_watched
@@ -76,7 +80,7 @@ class Instance(_core.Instance):
             raise MemoryError(f"the rows of {count} cycles do not fit into memory: run them in parts") from None
         try:
             rows = self._rows(taken)
-        except KeyboardInterrupt as late:  # the cycles have been computed: their rows are not to be lost
+        except KeyboardInterrupt as late:  # the cycles have been computed, so their rows must not be lost
             error = error or late
             rows = self._rows(taken)
         if error is not None:
@@ -88,15 +92,20 @@ class Instance(_core.Instance):
         return Rows(taken[0], taken[1], self.node.outputs, taken[2])
 
     def finish(self) -> Rows:
-        """The rows that no further cycle can change, at the end of the input; warns of those that stay unknown."""
+        """Ends the input, and returns the remaining rows that are known. Warns if some rows stay unknown."""
         taken, unknown, why = self._finish()
         if unknown:
             warnings.warn(why, UndeterminedWarning, stacklevel=2)
         return self._rows(taken)
 
     def stream(self, reader: Iterable[Any], block: int = 256, *, copy: bool = False) -> Iterator[Rows]:
-        """Rows of an iterator: of blocks (mappings, tables), or of single rows (mappings of values, tuples in the
-        order of the inputs), of which `block` are taken together. The rows of `finish` come last."""
+        """Runs over an iterator of inputs, and yields the rows as they become known. The rows of `finish` come last.
+
+        reader: an iterator of blocks (mappings or tables), or of single rows. A row is a mapping of values by name, or
+        a tuple in the order of the inputs.
+        block: the number of single rows that are computed together.
+        copy: as in `run`.
+        """
         from ._blocks import blocks_of
 
         for inputs in blocks_of(reader, self.node.inputs, block):
@@ -108,9 +117,10 @@ class Instance(_core.Instance):
             yield rows
 
     def save(self, file: Path | None = None) -> bytes:
-        """The state, from which this program goes on to the bit: safetensors, as `--save` writes it. Returns its bytes.
+        """Returns the state as bytes, and writes it to `file` if one is given.
 
-        A file is replaced as a whole.
+        The format is safetensors, as `--save` writes it. A program that loads the state continues with the same bits.
+        An existing file is replaced in one step.
         """
         state: bytes = self._save()
         if file is not None:
@@ -118,7 +128,10 @@ class Instance(_core.Instance):
         return state
 
     def load(self, state: Path | bytes, *, map: Iterable[str] = ()) -> None:
-        """Goes on from a saved state; if that is none of this program, all stays as it is and RunError says why."""
+        """Continues from a saved state, a file or bytes. `map` is like `--map`.
+
+        If it is not a state of this program, RunError says why, and the instance stays as it is.
+        """
         if isinstance(state, (bytes, bytearray, memoryview)):
             self._load("the state", bytes(state), list(map))
         else:
@@ -126,24 +139,26 @@ class Instance(_core.Instance):
             self._load(file, read_bytes(file), list(map))
 
     def copy(self) -> Instance:
-        """Another instance that goes on from here."""
+        """Returns another instance with the same state."""
         other = Instance(self.node, seed=self.seed, horizon=self._horizon)
         other._load("the copy", self._save(), [])
         return other
 
     def reset(self) -> None:
-        """Back to cycle 0, with the parameters that the program begins with."""
+        """Returns to cycle 0, with the initial parameters of the program."""
         self._reset()
 
     @property
     def params(self) -> Parameters:
-        """Parameters by path; to be read, and to be set."""
+        """The parameters by path, to read and to set."""
         return Parameters(self)
 
     @property
     def state(self) -> State:
-        """Everything that lives from cycle to cycle, by path: views where a value lies in one place, else copies that
-        cannot be written."""
+        """All values that are kept from cycle to cycle, by path.
+
+        A value that is stored in one place is a writable view. Other values are read-only copies.
+        """
         return State(self)
 
     def __reduce__(self) -> Any:
@@ -164,7 +179,7 @@ def _restore(node: Node, state: bytes, horizon: int) -> Instance:
 
 
 class Parameters(Mapping[str, "Any"]):
-    """Parameters of an instance by path."""
+    """The parameters of an instance by path."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance, self._ports = instance, instance.node.params
@@ -183,18 +198,18 @@ class Parameters(Mapping[str, "Any"]):
 
             value = first_parameters(self._instance.node, self._instance.seed).get(path)
         if value is None:
-            raise RunError(f"{path}: the parameter has no value yet; it begins at a later cycle")
+            raise RunError(f"{path}: the parameter has no value yet; it starts in a later cycle, so run more cycles")
         return as_float32(value) if port.dtype == "bf16" and value.dtype.name == "uint16" else numpy().asarray(value)
 
     def __setitem__(self, path: str, value: Any) -> None:
         port = self._ports[path]
         array = tensor(value, path, port.dtype, port.shape)
         if not self._instance._set_parameter(path, array):
-            raise RunError(f"{path}: the value of this parameter is in several places by now; "
+            raise RunError(f"{path}: this parameter is now stored in several places, so it cannot be set; "
                            "set it before the first cycle, or save, change and load the state")
 
     def update(self, values: Mapping[str, Any]) -> None:
-        """Sets several; names that are none are a KeyError before any is set."""
+        """Sets several parameters. An unknown name raises KeyError before any parameter is set."""
         unknown = [path for path in values if path not in self._ports]
         if unknown:
             raise KeyError(f"no parameter '{unknown[0]}'; the parameters are: {', '.join(self._ports)}")
@@ -214,7 +229,7 @@ class Parameters(Mapping[str, "Any"]):
 
 
 class State(Mapping[str, "Any"]):
-    """All that an instance keeps from cycle to cycle, by path."""
+    """All values that an instance keeps from cycle to cycle, by path."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
@@ -224,7 +239,7 @@ class State(Mapping[str, "Any"]):
             begun = {path: instance._get_parameter(path) for path in instance.node.params}
             self._values = {name: view for name, view in views.items() if begun.get(name, view) is not None}
             return
-        # Of other programs a state says what its memories were at a cycle, and the inputs since: neither is looked at.
+        # Other programs save their memories at an earlier cycle, and the inputs since then. Both are left out here.
         from . import _safetensors
 
         saved = _safetensors.read(instance._save(at_anchor=True))
@@ -240,7 +255,8 @@ class State(Mapping[str, "Any"]):
             return
         view = self[path]
         if not view.flags.writeable:
-            raise RunError(f"{path}: its value is in several places, so it cannot be set")
+            raise RunError(f"{path}: this value is stored in several places, so it cannot be set; "
+                           "save, change and load the state instead")
         view[...] = value
 
     def __iter__(self) -> Iterator[str]:

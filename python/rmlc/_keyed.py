@@ -1,4 +1,4 @@
-"""A running node with an instance for each key."""
+"""A running node with a separate state for each key, as `Keyed`."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 
 def key_seed(key: Any, seed: int) -> int:
-    """The seed of a key, as `rmlc run --key-seed` makes it of a key's text and `--seed`: see docs/manual/keys.md."""
+    """Returns the seed of a key from its text and `seed`, as `rmlc run --key-seed` computes it (docs/manual/keys.md)."""
     return _core.key_seed(key_text(key), seed)
 
 
 def key_text(key: Any) -> str:
-    """What a key is called: a Boolean `true` or `false`, an integer in decimal."""
+    """Returns the text of a key: `true` or `false` for a Boolean, the decimal digits of an integer."""
     return str(key).lower() if isinstance(key, bool) else str(key)
 
 
 def refuse_key(node: Node, key: str) -> None:
-    """Raises TypeError or ValueError unless a column of this name can be that of the keys."""
+    """Raises TypeError or ValueError if a column of this name cannot be the column of the keys."""
     if not isinstance(key, str) or not key:
-        raise TypeError("key: the name of the column of the keys, a str")
+        raise TypeError(f"key: the name of the column of the keys must be a non-empty str, got {describe(key)}")
     for word, ports in (("input", node.inputs), ("output", node.outputs)):
         if any(port.name == key for port in ports):
-            raise ValueError(f"key: the node has an {word} '{key}'; the keys are a column of their own")
+            raise ValueError(f"key: the node has an {word} '{key}'; use a column with another name for the keys")
 
 
 class KeyedRows(Rows):
-    """Rows of many keys, in the order in which they became known: beside the outputs there is the column of the keys.
+    """The rows of many keys, in the order in which they became known. The first column contains the keys.
 
-    `cycles` counts the rows of all keys, from the first one of the instance on.
+    `cycles` counts the rows of all keys, starting with the first row of the instance.
     """
 
     def __init__(self, name: str, keys: Any, taken: tuple[int, int, list[tuple[Any, Any]]], ports: list[Any]) -> None:
@@ -48,22 +48,22 @@ class KeyedRows(Rows):
         self._columns = {name: keys, **self._columns}
 
     def to_pandas(self) -> Any:
-        """A DataFrame whose first column is that of the keys."""
+        """Returns a pandas DataFrame whose first column contains the keys."""
         frame = super().to_pandas()
         name = next(iter(self._columns))
         frame.insert(0, name, self._columns[name])
         return frame
 
 
-# What keys can be, as Python and as NumPy have it; a bool is an int as well.
+# The types of keys in Python and in NumPy. bool comes before int, because a bool is also an int.
 _KINDS: tuple[tuple[type, str], ...] = ((bool, "Booleans"), (int, "integers"), (str, "texts"))
 _KIND_OF_DTYPE = {"i": "integers", "u": "integers", "b": "Booleans", "U": "texts", "T": "texts"}
 
 
 def _kind_of(key: Any) -> str | None:
-    """What kind of key it is; None: of none."""
+    """Returns the kind of a key, or None if the value cannot be a key."""
     kind = next((kind for types, kind in _KINDS if isinstance(key, types)), None)
-    if kind is None and getattr(key, "shape", None) == ():  # of NumPy
+    if kind is None and getattr(key, "shape", None) == ():  # a NumPy scalar
         return _KIND_OF_DTYPE.get(key.dtype.kind)
     return kind
 
@@ -75,10 +75,11 @@ def _is_of_kind(text: str, kind: str) -> bool:
 
 
 class Keyed(_core.Keyed):
-    """A node that runs with a state for each key, made when the key is first seen; used by one thread at a time.
+    """A running node with a separate state for each key. The state of a key is created when the key first occurs.
 
-    A key has the rows, to the bit, that `rmlc run --key-seed KEY` gives of its rows alone. A cycle that fails raises
-    RunError, which has the rows before it as `rows`, and so does every call after it until `load`.
+    Only one thread may use it at a time. The output rows of a key have the same bits as those of
+    `rmlc run --key-seed KEY` over the rows of this key alone. A cycle that fails raises RunError, whose `rows` are the
+    rows before it. Every later call raises the same error, until `load`.
     """
 
     def __init__(self, node: Node, key: str, *, share: Iterable[str] = (), seed: int = 0,
@@ -86,38 +87,38 @@ class Keyed(_core.Keyed):
                  partial: bool = False, horizon: int = 0) -> None:
         refuse_key(node, key)
         if isinstance(share, str):
-            raise TypeError("share: a list of patterns, not a str")
+            raise TypeError(f"share: expected a list of patterns, got a str; write [{share!r}]")
         super().__init__(node._core, whole(seed, "seed", 0, 2**64 - 1), whole(horizon, "horizon", 0, 2**63 - 1), list(share),
                          node._row_type)
         self.node, self.key = node, key
         self._beginning: dict[str, Any] = {"share": list(share), "seed": seed, "horizon": horizon}
-        if params is not None:  # with which keys begin that are not there yet
+        if params is not None:  # the initial parameters of new keys
             self._beginning |= {"params": params, "map": list(map), "partial": partial}
-        self._kind = ""  # of the keys' type, as NumPy says it, once there are any
-        self.told: list[str] = []  # of parameters that were loaded
+        self._kind = ""  # the kind of the keys, once there are any
+        self.told: list[str] = []  # messages about the loaded parameters
         if isinstance(params, Mapping):
-            raise TypeError("params: a file; keys have no mapping of parameters")
+            raise TypeError("params: expected a file, got a mapping; with keys, save the parameters to a file")
         if load is not None and params is not None:
-            raise ValueError("load and params: a state holds all parameters; give one of both")
+            raise ValueError("load and params: a state already contains all parameters; give only one of the two")
         if load is not None:
             self.load(load, map=map)
         elif params is not None:
             self.told = self._load_parameters(path_of(params, "params"), list(map), partial)
 
     def __len__(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return self._size
 
     @property
     def keys(self) -> list[Any]:
-        """The keys, in the order in which they were first seen; of a state that was loaded texts, until more come."""
+        """The keys, in the order of their first rows. After `load` they are texts until a new row gives their type."""
         return self._of_numbers(range(self._size))
 
     def run(self, inputs: Any = None, /, *, copy: bool = False, **named: Any) -> KeyedRows:
-        """Computes a cycle of its key for each element of the inputs' first axis; returns the rows that became known.
+        """Computes one cycle of a key for each element of the inputs' first axis. Returns the rows that became known.
 
-        Inputs are those of `Instance.run`, and one more by the name of the keys: texts, integers or Booleans. A table has
-        a column of this name, unless the keys are named.
+        The inputs are those of `Instance.run`, and additionally the keys, by the name of their column. Keys are texts,
+        integers or Booleans. A table contains this column, unless the keys are a named argument.
         """
         given = columns(self.node, inputs, named)
         if inputs is not None and not isinstance(inputs, Mapping) and self.key not in named:
@@ -125,7 +126,7 @@ class Keyed(_core.Keyed):
 
             given[self.key] = keys_of(inputs, self.key)
         if given.get(self.key) is None:
-            raise TypeError(f"{self.key}: missing; every row belongs to a key")
+            raise TypeError(f"{self.key}: missing; give the key of every row")
         texts, places = self._texts(given.pop(self.key))
         values, present, count = gather(self.node, given, len(places), copy)
         _, taken, error = self._run(values, present, texts, places, count)
@@ -136,27 +137,28 @@ class Keyed(_core.Keyed):
         return rows
 
     def step(self, *values: Any, **named: Any) -> Any:
-        """Computes one cycle of a key, which is an argument by the name of the keys; inputs are those of `Instance.step`.
+        """Computes one cycle of a key. The key is a named argument, and the inputs are those of `Instance.step`.
 
-        Returns what `Instance.step` would of the key's rows alone: the row, or the list of those that this cycle made
-        known. Tensors are copies. A cycle that fails raises RunError.
+        Returns the same as `Instance.step` for the rows of this key alone: the row, or the list of the rows that this
+        cycle made known. Tensors are copies. A cycle that fails raises RunError.
         """
         if self.key not in named:
-            raise TypeError(f"{self.key}: missing; every row belongs to a key")
+            raise TypeError(f"{self.key}: missing; give the key of the row")
         key = named.pop(self.key)
         kind = _kind_of(key)
         if kind is None:
-            raise TypeError(f"{self.key}: {describe(key)} is no key; texts, integers and Booleans are")
+            raise TypeError(f"{self.key}: {describe(key)} is not a key; a key is a text, an integer or a Boolean")
         text = self._written(key, kind)
         if not text:
-            raise ValueError(f"{self.key}: it is empty, and no key")
+            raise ValueError(f"{self.key}: the key is empty; expected a text with at least one character")
         self._be_of_kind(kind)
         return self._step(text, *values, **named)
 
     def save(self, file: Path | None = None) -> bytes:
-        """The states of all keys, from which this program goes on to the bit: as `rmlc run --key … --save` writes them.
+        """Returns the states of all keys as bytes, and writes them to `file` if one is given.
 
-        Returns the bytes. A file is replaced as a whole.
+        The format is that of `rmlc run --key … --save`. A program that loads the states continues with the same bits.
+        An existing file is replaced in one step.
         """
         states: bytes = self._save()
         if file is not None:
@@ -164,9 +166,9 @@ class Keyed(_core.Keyed):
         return states
 
     def load(self, states: Path | bytes, *, map: Iterable[str] = ()) -> None:
-        """Goes on from saved states of all keys, those of the command among them; they take the place of what there is.
+        """Continues from saved states of all keys, which replace the present ones. States of the command fit as well.
 
-        If they are none of this program, all stays as it is and RunError says why.
+        If they are not states of this program, RunError says why, and nothing changes.
         """
         if isinstance(states, (bytes, bytearray, memoryview)):
             self._load("the states", bytes(states), list(map))
@@ -176,7 +178,10 @@ class Keyed(_core.Keyed):
         self._kind = ""
 
     def copy(self) -> Keyed:
-        """Others, which go on from here: the states of all keys. A file of `params` is read again, as new keys begin with it."""
+        """Returns a copy with the states of all keys.
+
+        The file `params` is read again, because new keys of the copy start with its parameters.
+        """
         return _restore(*self._parts())
 
     def __copy__(self) -> Keyed:
@@ -192,65 +197,75 @@ class Keyed(_core.Keyed):
         return self.node, self.key, self._beginning, self._save(), self._kind
 
     def finish(self) -> KeyedRows:
-        """The rows that no further cycle can change, at the end of the input; warns of those that stay unknown."""
+        """Ends the input, and returns the remaining rows that are known. Warns if some rows stay unknown."""
         taken, unknown, why = self._finish()
         if unknown:
             warnings.warn(why, UndeterminedWarning, stacklevel=2)
         return self._rows(taken)
 
     def _texts(self, keys: Any) -> tuple[list[str], Any]:
-        """Each key once, as text, and for each row which of them is its."""
+        """Returns the distinct keys as texts, and for each row the index of its key."""
         np = numpy()
         if isinstance(keys, (list, tuple)):
             self._check_list(keys)
         if np.ma.is_masked(keys):
-            raise ValueError(f"{self.key}: row {int(np.ma.getmaskarray(keys).argmax())} is masked, and no key")
+            row = int(np.ma.getmaskarray(keys).argmax())
+            raise ValueError(f"{self.key}: row {row} is masked; give a key for every row")
         array = np.asarray(keys)
         if array.ndim != 1:
-            raise TypeError(f"{self.key}: one key for each row, not an array of shape {array.shape}")
+            raise TypeError(f"{self.key}: expected one key for each row, got an array of shape {array.shape}")
         kind = _KIND_OF_DTYPE.get(array.dtype.kind)
         if array.dtype.kind == "O":
             wrong = next((k for k, key in enumerate(array) if not isinstance(key, str)), None)
             if wrong is not None:
-                raise TypeError(f"{self.key}: row {wrong} is {array[wrong]!r}, which is no key; a text is one")
+                raise TypeError(f"{self.key}: row {wrong} is {array[wrong]!r}, which is not a key; expected a text")
             kind = "texts"
         if len(array) == 0:
             return [], np.zeros(0, np.int64)
         if kind is None:
-            raise TypeError(f"{self.key}: {array.dtype} is no type of keys; texts, integers and Booleans are")
+            raise TypeError(f"{self.key}: {array.dtype} is not a type of keys; a key is a text, an integer or a "
+                            "Boolean")
         unique, places = np.unique(array, return_inverse=True)
         texts = [self._written(key, kind) for key in unique.tolist()]
         if "" in texts:
-            raise ValueError(f"{self.key}: row {int(np.flatnonzero(places == texts.index(''))[0])} is empty, and no key")
+            row = int(np.flatnonzero(places == texts.index(""))[0])
+            raise ValueError(f"{self.key}: row {row} is empty; give a key for every row")
         self._be_of_kind(kind)
         return texts, np.ascontiguousarray(places, np.int64)
 
     def _check_list(self, keys: Any) -> None:
-        """NumPy would make texts of all keys as soon as one is a text: NaN, say, would be the key 'nan'."""
+        """Checks the types of keys in a list.
+
+        NumPy would convert all keys to texts if one of them is a text. Then NaN, for instance, would be the key 'nan'.
+        """
         if len({*map(type, keys)} - {str}) == 0:
             return
         kinds = [_kind_of(key) for key in keys]
         for row, (key, kind) in enumerate(zip(keys, kinds)):
             if kind is None and isinstance(key, (list, tuple)):
-                raise TypeError(f"{self.key}: one key for each row; row {row} is {describe(key)}")
+                raise TypeError(f"{self.key}: expected one key for each row; row {row} is {describe(key)}")
             if kind is None:
-                raise TypeError(f"{self.key}: row {row} is {key!r}, which is no key; texts, integers and Booleans are")
+                raise TypeError(f"{self.key}: row {row} is {key!r}, which is not a key; a key is a text, an integer or a "
+                                "Boolean")
             if kind != kinds[0]:
                 raise TypeError(f"{self.key}: row {row} is {key!r}, but the keys before it are {kinds[0]}")
 
     def _written(self, key: Any, kind: str) -> str:
-        """As the command has it."""
-        if kind == "texts" and not isinstance(key, str):  # what stands for a missing text in an array of texts
-            raise TypeError(f"{self.key}: {key!r} is no key; texts, integers and Booleans are")
+        """Returns the text of a key as the command writes it."""
+        if kind == "texts" and not isinstance(key, str):  # the marker of a missing text in an array of texts
+            raise TypeError(f"{self.key}: {key!r} is not a key; a key is a text, an integer or a Boolean")
         text = key_text(bool(key) if kind == "Booleans" else key)
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"{self.key}: {text!a} is no text that can be written as UTF-8") from None
+            raise ValueError(f"{self.key}: {text!a} cannot be written as UTF-8; remove its lone surrogates") from None
         return text
 
     def _be_of_kind(self, kind: str) -> None:
-        """Keys are of one kind. A file of states says of none which it is: there, the first one that comes does."""
+        """Checks that the keys are of one kind.
+
+        Saved states do not contain the kind of their keys, so the first key after `load` determines it.
+        """
         if self._kind == kind:
             return
         if self._kind:

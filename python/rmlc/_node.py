@@ -1,4 +1,4 @@
-"""Programs: read, checked and compiled into memory."""
+"""Programs: reading and checking a source (`Module`), and compiling a node of it into memory (`Node`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .evaluation import Scores
 
     class SupportsRead(Protocol):
-        """A file that was opened to be read, for texts or for bytes."""
+        """A file that is open for reading, in text or binary mode."""
 
         def read(self) -> str | bytes: ...
 
@@ -39,10 +39,10 @@ def _is_text(text: str) -> bool:
 
 
 class Request(NamedTuple):
-    """All that what is compiled depends on, but for the texts of files; see `Module.node`."""
+    """Everything that the compiled code depends on, except the contents of files; see `Module.node`."""
 
     file: str
-    text: str = ""  # empty: what is in the file
+    text: str = ""  # the source; if empty, the content of the file
     node: str = ""
     definitions: tuple[str, ...] = ()
     import_folders: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Request(NamedTuple):
             texts = value if isinstance(value, tuple) and name not in ("parameters", "model") else (value,)
             for text in texts:
                 if isinstance(text, str) and not _is_text(text):
-                    raise ValueError(f"{name}: {text!a} is no text that can be written as UTF-8")
+                    raise ValueError(f"{name}: {text!a} cannot be written as UTF-8; remove its lone surrogates")
             if name not in ("parameters", "model"):
                 setattr(request, name, list(value) if isinstance(value, tuple) else value)
         request.set_parameters(self.parameters[0], list(self.parameters[1]), self.parameters[2])
@@ -81,8 +81,8 @@ class _Compiled(NamedTuple):
     core: Any
     nodes: dict[str, str]
     diagnostics: list[Diagnostic]
-    files: dict[str, bytes]  # digests of what was read
-    source: Any  # where it was only checked: what a node of it can be compiled from, once
+    files: dict[str, bytes]  # digests of the files that were read
+    source: Any  # only after a check: the checked source, from which one node can be compiled
 
     def is_current(self) -> bool:
         return all(_digest(file) == digest for file, digest in self.files.items())
@@ -91,7 +91,7 @@ class _Compiled(NamedTuple):
 _cache: collections.OrderedDict[Request, _Compiled] = collections.OrderedDict()
 _cache_lock = threading.Lock()
 _MOST_CACHED = 64
-atexit.register(_cache.clear)  # code of programs is gone before the compiler is
+atexit.register(_cache.clear)  # the code of programs must be freed before the compiler
 
 
 def _digest(file: str) -> bytes:
@@ -104,9 +104,9 @@ def _digest(file: str) -> bytes:
 
 
 def run_compiler(request: Request, checked: _Compiled | None = None) -> _Compiled:
-    """Compiled, or what was compiled before if nothing has changed since. Raises CompileError.
+    """Compiles a request, or returns the earlier result if nothing has changed since. Raises CompileError.
 
-    checked: the file as it was checked, which is not read again if it has not changed since.
+    checked: the result of checking the file. The file is not read again if it has not changed since.
     """
     with _cache_lock:
         known = _cache.get(request)
@@ -127,7 +127,7 @@ def run_compiler(request: Request, checked: _Compiled | None = None) -> _Compile
         raise CompileError(text, diagnostics)
     if text:
         warnings.warn(text.rstrip("\n"), CompileWarning, stacklevel=4)
-    # A file of which only the text is known has not been read.
+    # If the request contains the text, its file has not been read.
     read = {file: _digest(file) for file in files if not (request.text and file == request.file)}
     made = _Compiled(core, dict(nodes), diagnostics, read, source)
     _keep(request, made._replace(source=None))
@@ -142,7 +142,7 @@ def _keep(request: Request, made: _Compiled) -> None:
 
 
 def _with_text(request: Request) -> Request:
-    """With the text of its file, for another process; in this one it is not compiled again for that."""
+    """Returns the request with the text of its file, for another process. This process does not compile it again."""
     whole_request = request._replace(text=read_text(request.file))
     with _cache_lock:
         known = _cache.get(request)
@@ -159,7 +159,7 @@ def _definition(name: str, value: Any) -> str:
 
 
 class Module:
-    """A source file that has been read and checked, or an ONNX model; `node` compiles one of its nodes."""
+    """A source file or an ONNX model that has been read and checked. `node` compiles one of its nodes."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -172,12 +172,12 @@ class Module:
 
     @property
     def file(self) -> str:
-        """Its path, or what it is called in messages."""
+        """The path of the file, or the name that messages use for it."""
         return self._request.file
 
     @property
     def source(self) -> str:
-        """The text."""
+        """The text of the source."""
         return self._request.text or read_text(self._request.file)
 
     def node(
@@ -202,29 +202,35 @@ class Module:
         libraries: Iterable[Path] = (),
         limits: Mapping[str, int] | None = None,
     ) -> Node:
-        """Compiles a node: `main`, or the only one, if no name is given.
+        """Compiles a node and returns it. Raises CompileError.
 
-        defines: constants of the file by name, as `-D`.  watch: patterns of variables that are outputs as well.
+        name: the node. Without a name it is `main`, or the only node of the file.
+        defines: values for constants of the file, by name, like `-D`.
+        watch: patterns of variables that become additional outputs.
         freeze: patterns of parameters that do not learn.
-        gradients: patterns of parameters that do not learn either: what would move one is added up, from cycle 0 on, in
-        `params["d PATH"]` of an instance, complete where that is `settled`; such a program needs a schedule (E0701).
-        params, map, partial: a file whose parameters it begins with, as
-        `--load-params`, `--map`, `--partial`.  cpu: "native", "generic" or a processor of LLVM.
-        optimization: 0 to 3.  threads: at most so many, for loops that are worth it.  chunk: "segment" or "".
-        engine: "compiled", or "reference" for the interpreter.  libraries: where external functions are.
-        limits: as `--limit`. Raises CompileError.
+        gradients: patterns of parameters that keep their values. The changes that each would have received from cycle 0
+        on are added up in `params["d PATH"]` of an instance. The sum is complete when the instance is `settled`. Such a
+        program needs a schedule (E0701).
+        params, map, partial: a file with initial parameters, like `--load-params`, `--map` and `--partial`.
+        cpu: "native", "generic" or the LLVM name of a processor.
+        optimization: the level, from 0 to 3.
+        threads: the greatest number of threads for a loop. Only loops over large tensors use several threads.
+        chunk: "segment" to compute the cycles of a whole segment together, or "".
+        engine: "compiled", or "reference" for the interpreter.
+        libraries: the libraries with the external functions.
+        limits: limits by name, like `--limit`.
         """
         if engine not in ("compiled", "reference"):
-            raise ValueError(f"engine: 'compiled' or 'reference', not {engine!r}")
+            raise ValueError(f"engine: expected 'compiled' or 'reference', got {engine!r}")
         if chunk not in ("", "segment"):
-            raise ValueError(f"chunk: 'segment' or '', not {chunk!r}")
+            raise ValueError(f"chunk: expected 'segment' or '', got {chunk!r}")
         if optimization not in (0, 1, 2, 3):
-            raise ValueError(f"optimization: 0, 1, 2 or 3, not {optimization!r}")
+            raise ValueError(f"optimization: expected 0, 1, 2 or 3, got {optimization!r}")
         if isinstance(gradients, str):
-            raise TypeError("gradients: a list of patterns, not a text")
+            raise TypeError(f"gradients: expected a list of patterns, got a str; write [{gradients!r}]")
         gathered = tuple(gradients)
         if gathered and engine == "reference":
-            raise ValueError("gradients: the compiled engine adds them up, the reference engine does not")
+            raise ValueError("gradients: the reference engine does not sum gradients; use engine='compiled'")
         request = self._request._replace(
             node=name,
             definitions=(*self._request.definitions,
@@ -248,7 +254,10 @@ class Module:
         return Node(request, self._checked)
 
     def diff(self, name: str = "") -> Module:
-        """The module with the derivative of a node as one more: `diff_NAME`, in R(ML)² that can be read (`source`)."""
+        """Returns the module with the derivative of a node as an additional node, `diff_NAME`.
+
+        The derivative is readable R(ML)² code; `source` of the result contains it.
+        """
         from ._tools import derivative
 
         return derivative(self._request, name)
@@ -256,7 +265,12 @@ class Module:
     def gradcheck(self, name: str = "", *, cycles: int | None = None, seed: int = 0, tolerance: float = 1e-6) -> None:
         """Compares the derivative of a node with central differences over random inputs.
 
-        Raises GradientError, with the cycle, the element and both numbers, where they differ.
+        name: the node. Without a name it is `main`, or the only node of the file.
+        cycles: the number of cycles. The default is 12.
+        seed: the seed of the random inputs.
+        tolerance: the allowed relative error.
+
+        Raises GradientError if they differ. Its text gives the cycle, the element and both numbers.
         """
         from ._tools import gradcheck
 
@@ -265,21 +279,25 @@ class Module:
     def evaluate(self, inputs: Any = None, /, *, metrics: Iterable[str], name: str = "",
                  defines: Mapping[str, Any] | None = None, window: int | None = None, warm_up: int = 0, seed: int = 0,
                  cycles: int | None = None, copy: bool = False, options: Iterable[str] = (), **named: Any) -> Scores:
-        """How good predictions are that a node makes row by row, each before it learns from the truth of the row.
+        """Scores the predictions of a node while it learns: each row is predicted before the node learns from it.
 
-        The node has both the features and the truth as inputs, which are given as for `Instance.run`, and the
-        prediction as an output. It is asked by the command `rmlc eval --progressive`, which refuses predictions that
-        know too much (CompileError).
+        The node has the features and the truth of a row as inputs, and the prediction as an output. The inputs are
+        given as for `Instance.run`. The command `rmlc eval --progressive` computes the scores. CompileError is raised
+        if a prediction may depend on the truth of its row or of a later row.
 
-        metrics: texts "[COLUMN=]NAME:PREDICTION:TRUTH", "accuracy:guess:label" say; NAME is accuracy, precision,
-        recall, f1, auc, logloss, mae, mse, rmse or r2.  name: the node; `main`, or the only one, if none is given.
-        defines: constants of the file by name.  window: the last so many rows are measured, 2 to 2^20; all, if none is
-        given.  warm_up: so many rows are learned from before any is measured.  seed: of random functions.
-        cycles: how many, for a node without inputs.  copy: as in `Instance.run`.
-        options: further ones of the command, such as "--load-params", FILE.
+        metrics: texts "[COLUMN=]NAME:PREDICTION:TRUTH", for instance "accuracy:guess:label". NAME is accuracy,
+        precision, recall, f1, auc, logloss, mae, mse, rmse or r2.
+        name: the node. Without a name it is `main`, or the only node of the file.
+        defines: values for constants of the file, by name.
+        window: the number of last rows to score, from 2 to 2^20. The default is all rows.
+        warm_up: the number of first rows that the node learns from without scoring them.
+        seed: the seed of random functions.
+        cycles: the number of cycles, for a node without inputs.
+        copy: as in `Instance.run`.
+        options: further options of the command, such as "--load-params", FILE.
 
-        Returns scores by column. Raises ValueError for metrics that there are not, RunError where the program fails or
-        no row has a truth, and what `Instance.run` raises for wrong inputs.
+        Returns the scores by column. Raises ValueError for a metric that does not exist, and RunError if the program
+        fails or no row has a truth. Wrong inputs raise the errors of `Instance.run`.
         """
         from .evaluation import evaluate
 
@@ -296,7 +314,7 @@ class Module:
 
 
 class Node:
-    """A compiled node: immutable, so that threads may share it. `start` makes an instance that runs."""
+    """A compiled node. It is immutable, so threads may share it. `start` creates an instance that runs."""
 
     def __init__(self, request: Request, checked: _Compiled | None = None) -> None:
         compiled = run_compiler(request, checked)
@@ -313,17 +331,17 @@ class Node:
 
     @property
     def params(self) -> dict[str, Port]:
-        """Parameters by path."""
+        """The parameters by path."""
         return {each[0]: Port(*each) for each in self._core.parameters}
 
     @property
     def assumptions(self) -> list[str]:
-        """What must come true so that rows leave; none where every cycle has its row at once."""
+        """The conditions that must keep coming true so that rows become known. Empty if each cycle gives its row."""
         return [f"`{condition}` keeps coming true" for condition in dict.fromkeys(self._core.conditions)]
 
     @property
     def latency(self) -> int | None:
-        """0: each cycle hands out its row. None: rows leave when they are known, some of them later."""
+        """0 if each cycle returns its own row. None if some rows become known only in later cycles."""
         return 0 if self.immediate else None
 
     if TYPE_CHECKING:
@@ -348,41 +366,56 @@ class Node:
         key: str | None = None,
         share: Iterable[str] = (),
     ) -> Instance | Keyed:
-        """An instance at cycle 0; with `key`, a `Keyed`: one for each key that comes.
+        """Returns an instance at cycle 0. With `key`, returns a `Keyed`, which has an instance for each key.
 
-        seed: of random functions.  load: a saved state (a file, or its bytes), to go on from.  params: parameters to
-        begin with, from a safetensors file or a mapping of arrays by path; map and partial as `--map`, `--partial`.
-        horizon: the longest segment allowed, in cycles; 0: as long as there is memory.  key: the name of the column
-        that says whose row it is.  share: patterns of parameters that all keys have in common.
+        seed: the seed of random functions.
+        load: a saved state to continue from, as a file or as bytes.
+        params: initial values of parameters, as a safetensors file or as a mapping of arrays by path.
+        map, partial: like `--map` and `--partial`, for a file of `params`.
+        horizon: the longest allowed segment, in cycles. With 0, only the memory limits it.
+        key: the name of the column with the key of each row.
+        share: patterns of parameters that all keys share.
         """
         if key is not None:
             from ._keyed import Keyed
 
             if isinstance(params, Mapping):
-                raise TypeError("params: a file, not a mapping, where there are keys")
+                raise TypeError("params: expected a file, got a mapping; with `key=`, save the parameters to a file")
             return Keyed(self, key, share=share, seed=seed, load=load, params=params, map=map, partial=partial,
                          horizon=horizon)
         if share:
-            raise TypeError("share: parameters are shared by keys: give `key=`")
+            raise TypeError("share: only keys can share parameters; give `key=` as well")
         from ._instance import Instance
 
         return Instance(self, seed=seed, load=load, params=params, map=map, partial=partial, horizon=horizon)
 
     def trace(self, inputs: Any = None, *, watch: Iterable[str] = (), cycles: int | None = None, seed: int = 0,
               **named: Any) -> Any:
-        """The rows of the inputs, and of variables that match `watch`, as a Chronogram: columns are cycles."""
+        """Runs the node and returns a `Chronogram` of its inputs, its outputs and the variables that match `watch`.
+
+        inputs: as for `Instance.run`; an array is possible for a node with one input.
+        watch: patterns of variables.
+        cycles: the number of cycles, if no input determines it.
+        seed: the seed of random functions.
+        """
         from ._tools import trace
 
         return trace(self, inputs, watch, cycles, seed, named)
 
     def graph(self, depth: int | None = None) -> Any:
-        """Its values and how they hang together, as a picture (an `SVG`)."""
+        """Draws the values of the node and their dependences. Returns an `SVG`.
+
+        `depth` is the nesting depth down to which instances are expanded.
+        """
         from ._tools import graph
 
         return graph(self._request, depth)
 
     def build(self, output: Path, *, emit: str = "exe", target: str = "", options: Iterable[str] = ()) -> pathlib.Path:
-        """What `rmlc build` makes: a program, or with emit="lib" an object and a C header. Returns its path, an absolute one."""
+        """Builds what `rmlc build` builds: an executable, or with emit="lib" an object file and a C header.
+
+        Returns the absolute path of the output.
+        """
         from ._tools import build
 
         return build(self._request, output, emit, target, options)
@@ -411,7 +444,13 @@ class Node:
 
 
 def load(file: Path, *, import_folders: Iterable[Path] = ()) -> Module:
-    """Reads and checks a source file. Raises CompileError; FileNotFoundError."""
+    """Reads and checks a source file.
+
+    file: the path of a source (`.rml`) or of an ONNX model (`.onnx`).
+    import_folders: folders to search for imports, like `-I`.
+
+    Raises CompileError if the source has errors, and FileNotFoundError if there is no such file.
+    """
     path = os.fspath(file)
     if not os.path.exists(path):
         raise FileNotFoundError(f"no such file: '{path}'")
@@ -419,13 +458,15 @@ def load(file: Path, *, import_folders: Iterable[Path] = ()) -> Module:
 
 
 def compile(text: str | os.PathLike[str] | SupportsRead, *, name: str = "", import_folders: Iterable[Path] = ()) -> Module:
-    """Reads and checks a source text, or what an opened file or a path (`pathlib.Path`) holds.
+    """Checks a source, given as a text, as an open file or as a path (`pathlib.Path`).
 
-    `name` stands for the file in messages, and says where imports are looked for; of an opened file it is that file's.
+    text: the source.
+    name: the file name for messages. Imports are searched in its folder. An open file has its own name by default.
+    import_folders: folders to search for imports, like `-I`.
     """
     if isinstance(text, os.PathLike):
         if name:
-            raise TypeError("name: a path has its own")
+            raise TypeError("name: not allowed if `text` is a path, which is the name; leave it out")
         return load(text, import_folders=import_folders)
     read: object = text
     if not isinstance(text, (str, bytes)) and hasattr(text, "read"):
@@ -434,9 +475,9 @@ def compile(text: str | os.PathLike[str] | SupportsRead, *, name: str = "", impo
         read = text.read()
     source = read.decode("utf-8") if isinstance(read, bytes) else read
     if not isinstance(source, str):
-        raise TypeError(f"text: a source, an opened file or a path, not {type(source).__name__}")
+        raise TypeError(f"text: expected a source, an open file or a path, got {type(source).__name__}")
     if not source.strip():
-        raise ValueError("the text is empty")
+        raise ValueError("text: it is empty; expected a source with a node")
     if "\n" not in source and source.endswith((".rml", ".onnx")):
-        raise ValueError(f"text: {source!r} is a path: rmlc.load reads files")
+        raise ValueError(f"text: {source!r} looks like a path; use rmlc.load to read a file")
     return Module(Request(name or "<text>", source, import_folders=tuple(os.fspath(each) for each in import_folders)))

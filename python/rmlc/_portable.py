@@ -1,4 +1,4 @@
-"""A node that travels, with the files that it reads, to machines that need not have them."""
+"""A compiled node together with the files that it reads, so that it can be sent to machines without these files."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 @dataclasses.dataclass(frozen=True)
 class Portable:
-    """What compiles a node anew: the request, its paths absolute, and what is in the files that it names."""
+    """All that another machine needs to compile a node: the request with absolute paths, and the file contents."""
 
     request: Request
     files: tuple[tuple[str, bytes], ...]
 
     def unpack(self) -> str:
-        """Where the files are: "", if this machine has them where they were, or else the folder that holds them."""
+        """Returns the folder below which the files are: "" if they are at their own paths here, else a new folder."""
         if self._are_below(""):
             return ""
         digest = hashlib.blake2b(repr(self.files).encode(), digest_size=16).hexdigest()
@@ -35,19 +35,19 @@ class Portable:
                 place = pathlib.Path(beside + path)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(content)
-            with contextlib.suppress(OSError):  # another process has been faster
+            with contextlib.suppress(OSError):  # another process has created it meanwhile
                 os.rename(beside, root)
             shutil.rmtree(beside, ignore_errors=True)
-        # Folders for all people have files of all people.
+        # Any user may have written to a shared temporary folder.
         if os.stat(root).st_uid != os.getuid() or not self._are_below(root):
-            raise PermissionError(f"{root}: not what was written there; remove it")
+            raise PermissionError(f"{root}: the folder has other contents than rmlc wrote there; remove it")
         return root
 
     def _are_below(self, root: str) -> bool:
         return all(_content(root + path) == content for path, content in self.files)
 
     def node(self, root: str) -> Node:
-        """The node, compiled by files below `root`; what this process has compiled before is taken again."""
+        """Returns the node, compiled from the files below `root`, or reused if this process has compiled it before."""
         request = self.request
         if not root:
             return Node(request)
@@ -67,9 +67,9 @@ def _content(path: str) -> bytes | None:
 
 
 def portable(node: Node, also: Iterable[str]) -> Portable:
-    """The node with the files that it has read, and `also` these. Raises FileNotFoundError for those that are gone."""
+    """Packs the node, the files that it has read, and the files `also`. Raises FileNotFoundError if one is missing."""
     request = node._request
-    # A library may be the name of one that each machine has.
+    # A library may be given by a name that each machine resolves itself.
     libraries = tuple(os.path.abspath(each) if os.path.exists(each) else each for each in request.libraries)
     needed = {os.path.abspath(each) for each in (*run_compiler(request).files, *also)}
     needed |= set(filter(os.path.isabs, libraries))
@@ -80,7 +80,7 @@ def portable(node: Node, also: Iterable[str]) -> Portable:
         needed.discard(own)
     parameters, renamed, partial = request.parameters
     request = request._replace(
-        # Imports are looked for beside the file. A text that has none keeps the name by which messages call it.
+        # Imports are searched next to the file. A text without imports keeps the name that messages use.
         file=own if needed else request.file,
         import_folders=tuple(map(os.path.abspath, request.import_folders)),
         libraries=libraries,

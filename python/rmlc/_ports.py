@@ -1,4 +1,4 @@
-"""What a node reads and writes."""
+"""The inputs, outputs and parameters of a node, as `Port`."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
 
 
 class Port(NamedTuple):
-    """An input, an output or a parameter: its name, element type ("f32"), shape, and when it is present."""
+    """An input, an output or a parameter: its name, its element type ("f32"), its shape, and its clock."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
-    clock: str  # "base": at every cycle; "base on c": where c is true
+    clock: str  # "base": present in every cycle; "base on c": present where c is true
     always: bool
 
     @property
     def type(self) -> str:
-        """As R(ML)² writes it: "f32[128] when end"."""
+        """The type and the clock in the notation of R(ML)²: "f32[128] when end"."""
         size = "[" + ", ".join(map(str, self.shape)) + "]" if self.shape else ""
         return self.dtype + size + self.clock.replace("base", "", 1).replace(" on ", " when ")
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
-        """Of the arrays that hold its values. NumPy has no bf16: those are float32, which holds them exactly."""
+        """The NumPy type of arrays of its values. NumPy has no bf16, so bf16 values are stored exactly, as float32."""
         import numpy
 
         return numpy.dtype(NUMPY_NAMES[self.dtype])

@@ -1,4 +1,4 @@
-"""What a run hands out."""
+"""The results of a run: `Rows`, and `Sampled` for streams that are absent in some cycles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Sampled:
-    """A stream that is not present at every cycle: its values, and the cycles `at` which it was present."""
+    """A stream that is absent in some cycles: its `values`, and the cycles `at` which it was present."""
 
     __slots__ = ("at", "name", "rows", "values")
 
@@ -26,15 +26,19 @@ class Sampled:
         return iter(zip(self.at, self.values))
 
     def dense(self, fill: Any = None) -> Any:
-        """Aligned with the rows: `fill` (NaN for floats; to be given for other types) where it is absent."""
+        """Returns an array with a value for each row, and `fill` where the stream is absent.
+
+        The default of `fill` is NaN for floats. Other types have no default.
+        """
         import numpy as np
 
         if self.rows is None:
-            raise ValueError("the rows of this stream are not known")
+            raise ValueError("rows: the rows of this stream are not known; construct the Sampled with `rows=`")
         values = np.asarray(self.values)
         if fill is None:
             if values.dtype.kind != "f":
-                raise ValueError(f"{self.name or 'stream'}: what stands for an absent {values.dtype}? give `fill`")
+                raise ValueError(f"{self.name or 'stream'}: {values.dtype} has no default for absent values; "
+                                 "give `fill`")
             fill = np.nan
         all_rows = np.full((len(self.rows), *values.shape[1:]), fill, values.dtype)
         all_rows[np.asarray(self.at, np.int64) - self.rows.start] = values
@@ -45,10 +49,10 @@ class Sampled:
 
 
 class Rows:
-    """Rows of a run, in order: every output is an attribute, and an item.
+    """The rows of a run, in order. Each output is an attribute and an item.
 
-    An output that is present at every cycle is an array whose first axis is the row; any other is a `Sampled`.
-    `cycles` is the range of cycles that the rows are of: they may lag behind what has been read.
+    An output that is present in every cycle is an array whose first axis is the row. Any other output is a `Sampled`.
+    `cycles` is the range of cycles of these rows. It may lag behind the cycles that the instance has read.
     """
 
     def __init__(self, first: int, count: int, ports: list[Port], columns: list[tuple[Any, Any]]) -> None:
@@ -58,7 +62,7 @@ class Rows:
         self._ports = ports
         self._columns: dict[str, Any] = {}
         for port, (values, at) in zip(ports, columns):
-            # NumPy has two types of 64 bits each; the one that it names is meant.
+            # NumPy has two integer types of 64 bits. Use the one that the name stands for.
             values = as_float32(values) if port.dtype == "bf16" else values.view(port.numpy_dtype)
             if at is not None:
                 values = Sampled(values, at.view("int64"), self.cycles, port.name)
@@ -89,7 +93,10 @@ class Rows:
         return list(self.__dict__.get("_columns", ()))
 
     def to_pandas(self) -> Any:
-        """A DataFrame by cycle; elements of tensors are columns "x[0]", "x[1]"; NA where a stream is absent."""
+        """Returns a pandas DataFrame with the cycles as index.
+
+        The elements of tensors are columns "x[0]", "x[1]". A value is NA where a stream is absent.
+        """
         from .tables import rows_to_pandas
 
         return rows_to_pandas(self, self._ports)

@@ -1,4 +1,4 @@
-"""Tensors by name, as bytes: what states and parameters are written as."""
+"""The safetensors format, in which states and parameters are saved: tensors by name, as bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._arrays import as_float32, numpy
 
 
 def read(data: bytes) -> dict[str, Any]:
-    """Tensors by name; read-only."""
+    """Returns the tensors by name, as read-only arrays."""
     np = numpy()
     types = {"BOOL": "bool", "I8": "int8", "U8": "uint8", "I16": "int16", "U16": "uint16", "I32": "int32",
              "U32": "uint32", "I64": "int64", "U64": "uint64", "F16": "float16", "BF16": "uint16", "F32": "float32",
@@ -29,7 +29,7 @@ def read(data: bytes) -> dict[str, Any]:
 
 
 def write(tensors: Mapping[str, Any]) -> bytes:
-    """What `read` reads: of arrays of truth values, whole numbers, f32 and f64."""
+    """Returns the bytes that `read` reads, for arrays of Booleans, integers, f32 and f64."""
     head, values = {}, b""
     for path, value in tensors.items():
         kind = {"b": "BOOL", "i": "I", "u": "U", "f": "F"}[value.dtype.kind]

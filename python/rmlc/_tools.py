@@ -1,4 +1,4 @@
-"""What the command `rmlc` does, for a module or node: as another process, whose files are temporary."""
+"""Functions of modules and nodes that run the command `rmlc` in another process, with temporary files."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class GradientError(ArithmeticError):
-    """A derivative that differs from central differences; its text says at which cycle, which element, and both."""
+    """A derivative differs from central differences. The text gives the cycle, the element and both numbers."""
 
 
 class SVG(str):
-    """A picture; notebooks show it, `save` writes it."""
+    """A picture as text in SVG. Notebooks show it, and `save` writes it to a file."""
 
     def __repr__(self) -> str:
         return f"<rmlc.SVG of {len(self)} characters>"
@@ -40,7 +40,7 @@ class SVG(str):
 
 
 class Chronogram(str):
-    """Streams over cycles as text: a line for each, a column for each cycle. Notebooks show it as a table."""
+    """Streams over cycles as text, with a line for each stream and a column for each cycle. Notebooks show a table."""
 
     def __repr__(self) -> str:
         return str(self).rstrip("\n")
@@ -53,7 +53,10 @@ class Chronogram(str):
 
 
 class _Files:
-    """A folder for one command: the source, if there is a text only, with what it imports beside it."""
+    """A temporary folder for one command. If the source is a text without a file, the folder holds it.
+
+    Such a text finds its imports in the folder of the name that it was given.
+    """
 
     def __init__(self, request: Request) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="rmlc-")
@@ -96,7 +99,7 @@ class _Files:
         return done
 
 
-# Its own folder first: the one in which Python runs may have a `rmlc` that is something else.
+# The package's own folder is searched first, because the current folder may contain another module named `rmlc`.
 _COMMAND = "import sys; sys.path[0] = sys.argv.pop(1); import rmlc.__main__; sys.exit(rmlc.__main__.main())"
 
 
@@ -107,7 +110,7 @@ def run_command(words: Iterable[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _raise_compile_error(files: _Files, command: str, *words: str) -> None:
-    """The command failed: if because of the program, as CompileError."""
+    """Raises CompileError if the command failed because of an error in the program."""
     done = files.run(command, *words, "--error-format", "json")
     try:
         diagnostics = read_diagnostics(done.stderr)
@@ -132,7 +135,7 @@ def derivative(request: Request, name: str) -> Module:
     text = request.text or read_text(request.file)
     with _Files(request._replace(text=text)) as files:
         derived = _checked(files, "diff").splitlines()
-    # The derivative is in the same file, and needs what it imports of others.
+    # The derivative is added to the same text, so the import of its own file is left out.
     imports = [line for line in derived if line.startswith("import ") and line != f'import "{request.file}";']
     own = [line for line in derived if not line.startswith("import ")]
     return Module(request._replace(node="", text="\n".join([*imports, text.rstrip("\n"), *own]) + "\n"))
@@ -167,14 +170,14 @@ _EMITTED = ("exe", "obj", "asm", "llvm", "bc", "lib", "header", "c")
 
 def build(request: Request, output: Path, emit: str, target: str, options: Iterable[str]) -> pathlib.Path:
     if emit not in _EMITTED:
-        raise ValueError(f"emit: one of {', '.join(map(repr, _EMITTED))}, not {emit!r}")
+        raise ValueError(f"emit: expected one of {', '.join(map(repr, _EMITTED))}, got {emit!r}")
     if isinstance(options, str):
         options = shlex.split(options)
     with _Files(request) as files:
         words = ["-o", os.fspath(output), "--emit", emit, f"-O{request.optimization}"]
         if target:
             words += ["--target", target]
-        elif request.cpu and (emit, request.cpu) != ("c", "native"):  # C is compiled later, by a compiler that knows
+        elif request.cpu and (emit, request.cpu) != ("c", "native"):  # the C compiler chooses the processor itself
             words += ["--cpu", request.cpu]
         for flag, value in (("--fast-math", request.fast_math), ("--strict-math", request.strict_math),
                             ("--no-stabilise", not request.stabilise)):
@@ -204,14 +207,14 @@ def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, see
     from .chronogram import chronogram_text
 
     patterns = tuple(watch)
-    # As the command traces: by the interpreter, whose values are the language's.
+    # Like the command, use the interpreter, whose values define the language.
     watched = NodeType(node._request._replace(watches=patterns, reference=True))
     instance = watched.start(seed=seed)
     given = columns(node, _positional(node, inputs), named)
     values, present, count = gather(node, given, cycles, True)
     try:
         parts = [instance._run_columns(values, present, count)]
-    except RunError as error:  # as the command, which prints what came before
+    except RunError as error:  # like the command, which prints the cycles before the failure
         known = len(error.rows)
         error.chronogram = Chronogram(chronogram_text(watched, [each[:known] for each in values],
                                                       [each if each is None else each[:known] for each in present],
@@ -226,7 +229,10 @@ def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, see
 
 
 def _trace_of_the_command(node: Node, values: Any, present: Any, count: int, watch: Iterable[str], seed: int) -> Chronogram:
-    """Where rows are withheld: the command knows each of their values that is determined, a run hands out whole rows."""
+    """Traces by the command, for programs whose last rows are not determined.
+
+    A run returns only whole rows. The command also knows the values of incomplete rows that are determined.
+    """
     from .chronogram import input_text
 
     with _Files(node._request) as files:
@@ -243,12 +249,12 @@ def _trace_of_the_command(node: Node, values: Any, present: Any, count: int, wat
 
 
 def _positional(node: Node, inputs: Any) -> Any:
-    """A single array is the only input."""
+    """Returns a single array as the mapping of the node's only input."""
     if inputs is None or isinstance(inputs, Mapping) or not hasattr(inputs, "dtype"):
         return inputs
     if len(node.inputs) != 1:
-        raise TypeError("an array alone stands for the only input, but there are "
-                        f"{len(node.inputs)}: {', '.join(port.name for port in node.inputs)}")
+        raise TypeError("inputs: a single array is possible only for a node with one input, but this node has "
+                        f"{len(node.inputs)}: {', '.join(port.name for port in node.inputs)}; give each by name")
     return {node.inputs[0].name: inputs}
 
 
@@ -256,7 +262,10 @@ _first: dict[tuple[Any, int], dict[str, Any]] = {}
 
 
 def first_parameters(node: Node, seed: int) -> dict[str, Any]:
-    """Initial values of parameters that begin at cycle 0: what they are after it where none is moved."""
+    """Returns the initial values of the parameters that start at cycle 0.
+
+    They are the values after cycle 0 of the same program with all parameters frozen.
+    """
     import numpy as np
 
     from . import _safetensors
@@ -269,12 +278,12 @@ def first_parameters(node: Node, seed: int) -> dict[str, Any]:
         try:
             instance.run({port.name: np.zeros((1, *port.shape), port.numpy_dtype)
                           for port in node.inputs if port.always}, cycles=1)
-        except RunError:  # the program takes no zeros
+        except RunError:  # the program fails for inputs of zeros
             return {}
         saved = _safetensors.read(instance._save())
         views = {path: instance._get_parameter(path) for path in still.params}
         found = {path: saved.get(path) if view is None else view for path, view in views.items()}
-        # Sums of gradients are none of the program in which nothing moves.
+        # The frozen program has no sums of gradients. They start at zero.
         found |= {path: np.zeros(port.shape, port.numpy_dtype) for path, port in node.params.items()
                   if path not in still.params}
         _first[key] = {path: np.array(value) for path, value in found.items() if value is not None}

@@ -1,7 +1,8 @@
-"""What of `typing` is used while the package is imported: to import `typing` itself takes a quarter of that time.
+"""Replacements for the parts of `typing` that the package uses while it is imported.
 
-`TYPE_CHECKING` is false, and known to type checkers by its name. `NamedTuple` is for them that of `typing`; a class
-made from it is a named tuple of its annotations, with the methods that stand in it.
+Importing `typing` itself would take a quarter of the package's import time. `TYPE_CHECKING` is false, and type checkers
+know the name. For type checkers, `NamedTuple` is the one of `typing`. At run time, a class derived from it becomes a
+named tuple with its annotations as fields and with its methods.
 """
 
 from __future__ import annotations

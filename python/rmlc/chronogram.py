@@ -1,6 +1,7 @@
-"""Chronograms, to the character as the command `rmlc trace` writes them (docs/language.md, "Chronograms").
+"""Chronograms with exactly the characters that the command `rmlc trace` writes (docs/language.md, "Chronograms").
 
-A line for each stream, a column for each cycle, aligned to the right: `.` is absent, `?` is not determined.
+A chronogram has a line for each stream and a column for each cycle, aligned to the right. `.` means absent, and `?`
+means not determined.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ ABSENT, UNDETERMINED = ".", "?"
 
 
 def number_text(value: Any) -> str:
-    """A NumPy scalar, or a number of Python's, as the fewest characters that read back to the same bits.
+    """Writes a NumPy scalar or a Python number with the fewest characters that give the same bits when read.
 
-    What is shorter, fixed or scientific, is taken; fixed if both are as long. 16-bit floats are written as the f32 that
-    they are.
+    The shorter one of the fixed and the scientific form is used; if they have equal length, the fixed form. 16-bit
+    floats are written like the f32 of the same value.
     """
     np = numpy()
     if isinstance(value, (bool, np.bool_)):
@@ -48,14 +49,14 @@ def number_text(value: Any) -> str:
         power = exponent + len(digits) - 1
         return f"{sign}{digits[0]}{'' if single else '.'}{digits[1:]}e{'-' if power < 0 else '+'}{abs(power):02d}"
     if exponent >= 0:
-        return sign + str(int(size))  # all digits of a whole number are its own
+        return sign + str(int(size))  # int gives all digits of an integer
     if len(digits) > -exponent:
         return sign + digits[:exponent] + "." + digits[exponent:]
     return sign + "0." + digits.rjust(-exponent, "0")
 
 
 def _digits(text: str) -> tuple[str, int]:
-    """Of a decimal: its significant digits, and the power of ten of the last one."""
+    """Returns the significant digits of a decimal number, and the power of ten of the last digit."""
     mantissa, _, power = text.partition("e")
     whole, _, fraction = mantissa.partition(".")
     exponent = int(power or 0) - len(fraction)
@@ -65,7 +66,7 @@ def _digits(text: str) -> tuple[str, int]:
 
 
 def value_text(value: Any) -> str:
-    """A scalar or a tensor: `2.5`, `[1,2;3,4]`, `[[1,2;3,4],[5,6;7,8]]`."""
+    """Writes a scalar or a tensor: `2.5`, `[1,2;3,4]`, `[[1,2;3,4],[5,6;7,8]]`."""
     np = numpy()
     array = np.asarray(value)
     if array.ndim == 0:
@@ -103,7 +104,7 @@ def _output_cells(parts: Iterable[Rows], name: str, count: int) -> list[str]:
 
 
 def layout(streams: Sequence[tuple[str, list[str]]]) -> str:
-    """Names and cells as lines whose columns are aligned."""
+    """Writes names and cells as lines with aligned columns."""
     widest = max((len(name) for name, _ in streams), default=0)
     widths = [max(map(len, column)) for column in zip(*(cells for _, cells in streams))]
     return "".join(f"{name:<{widest}} |" + "".join(f" {cell:>{width}}" for cell, width in zip(cells, widths)) + "\n"
@@ -111,17 +112,17 @@ def layout(streams: Sequence[tuple[str, list[str]]]) -> str:
 
 
 def input_text(node: Node, values: Sequence[Any], present: Sequence[Any]) -> str:
-    """The rows that a run read, for a command to read them again."""
+    """Writes the inputs of a run as a chronogram that a command can read."""
     return layout([(port.name, _input_cells(column, there, port))
                    for port, column, there in zip(node.inputs, values, present)])
 
 
 def chronogram_text(node: Node, values: Sequence[Any], present: Sequence[Any], count: int,
                     parts: Sequence[Rows]) -> str:
-    """The chronogram of a run from cycle 0: inputs, watched variables, outputs.
+    """Writes the chronogram of a run from cycle 0: its inputs, watched variables and outputs.
 
-    values, present: of each input over `count` cycles, as the run read them.  parts: the rows it handed out. Rows that
-    were not handed out are undetermined in all their outputs.
+    values, present: the values of each input over `count` cycles, and where they are present, as the run read them.
+    parts: the rows that the run returned. In all other rows, the outputs are written as not determined.
     """
     streams = [(port.name, _input_cells(column, there, port))
                for port, column, there in zip(node.inputs, values, present)]

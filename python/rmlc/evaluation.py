@@ -1,9 +1,10 @@
-"""How good predictions are that are made row by row before the program learns from the row: `Module.evaluate`.
+"""Scores of predictions that a program makes for each row before it learns from the row: `Module.evaluate`.
 
     scores = rmlc.load("mail.rml").evaluate({"x": X, "spam": y}, metrics=["accuracy:guess:spam", "f1:guess:spam"])
     scores["accuracy"].value, scores["accuracy"].over_time
 
-The command `rmlc eval` measures, so scores are its scores. It refuses predictions that know too much: CompileError.
+The command `rmlc eval` computes the scores. CompileError is raised if a prediction may depend on the truth of its row
+or of a later row.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """A metric of all rows that were measured, or of the last ones where a window was given."""
+    """A metric over all scored rows, or over the last ones if a window was given."""
 
-    value: float  # after the last row
-    rows: int  # that had a truth and were no warm-up
-    over_time: Any  # after each row: a Sampled, present where there was a truth; NaN in the warm-up
+    value: float  # the metric after the last row
+    rows: int  # the number of rows that had a truth, without the warm-up
+    over_time: Any  # the metric after each row, as a Sampled: present where there was a truth, NaN in the warm-up
 
     def __float__(self) -> float:
         return self.value
 
 
 class Scores(dict[str, Score]):
-    """Scores by the names of metrics. Its text is the table that the command prints."""
+    """The scores by the names of the metrics. The text of this mapping is the table that the command prints."""
 
     def __str__(self) -> str:
         return _table([(name, str(score.rows), f"{score.value:.6g}") for name, score in self.items()])
@@ -58,7 +59,7 @@ def evaluate(module: Module, inputs: Any, named: Mapping[str, Any], metrics: Ite
     """See `Module.evaluate`."""
     wanted = [metrics] if isinstance(metrics, str) else list(metrics)
     if not wanted:
-        raise ValueError("metrics: none is given; one is NAME:PREDICTION:TRUTH, accuracy:guess:label for instance")
+        raise ValueError("metrics: give at least one NAME:PREDICTION:TRUTH, for instance accuracy:guess:label")
     for each in wanted:
         if not isinstance(each, str):
             raise TypeError(f"metrics: expected texts like 'accuracy:guess:label', got {describe(each)}")
@@ -69,7 +70,7 @@ def evaluate(module: Module, inputs: Any, named: Mapping[str, Any], metrics: Ite
     words += ["--warm-up", str(whole(warm_up, "warm_up", 0, 2**31 - 1))]
     if window is not None:
         words += ["--window", str(whole(window, "window", 2, 2**20))]
-    # The interpreter is ready at once; of this node only the ports are asked.
+    # Only the ports of this node are needed, and the interpreter needs no time to compile.
     node = module.node(name, defines=defines, engine="reference")
     values, present, count = gather(node, columns(node, inputs, named), cycles, copy)
     with _Files(node._request) as files:
@@ -95,7 +96,7 @@ def _run(files: _Files, *words: str) -> str:
 
 
 def _needs_text(node: Node, present: list[Any]) -> bool:
-    """NumPy's files have no absent values, and no bf16."""
+    """Returns whether the inputs need a text file, because NumPy's files have no absent values and no bf16."""
     return any(mask is not None for mask in present) or any(port.dtype == "bf16" for port in node.inputs)
 
 
@@ -127,7 +128,7 @@ def _text(value: Any) -> str:
 
 
 def _read(shown: str, output: pathlib.Path) -> Scores:
-    """Numbers of rows from the table, values from the rows: in the table they are rounded."""
+    """Reads the scores: numbers of rows from the table, and values from the rows, because the table rounds them."""
     np = numpy()
     lines = [line.split() for line in shown.splitlines()[1:]]
     counts = {name: int(rows) for name, rows, _ in lines}

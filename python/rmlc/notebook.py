@@ -1,4 +1,4 @@
-"""IPython and Jupyter: the magics `%%rmlc` and `%rmlc_trace`, and nodes, rows, chronograms and messages as HTML.
+"""Support for IPython and Jupyter: the magics `%%rmlc` and `%rmlc_trace`, and HTML for the objects of the package.
 
     %load_ext rmlc
 """
@@ -23,7 +23,7 @@ from .chronogram import ABSENT, UNDETERMINED, value_text
 if TYPE_CHECKING:
     from ._ports import Port
 
-# Colours are readable on white and on black; all else is of the page.
+# These colours are readable on white and on black. All other colours are inherited from the page.
 _RED, _AMBER, _BLUE, _GREEN = "#e0453a", "#c27c00", "#3d8bd9", "#2f9e44"
 _STYLE = """<style>
 .rmlc { overflow-x: auto; max-width: 100% }
@@ -39,7 +39,7 @@ _STYLE = """<style>
 .rmlc p, .rmlc pre { margin: 2px 0; white-space: pre-wrap; color: inherit; background: transparent }
 </style>"""
 _MOST_CYCLES, _LAST_CYCLES, _MOST_LINES = 400, 50, 200
-_LONG = 24  # characters of a cell
+_LONG = 24  # characters; longer cells are shortened
 
 
 def _boxed(*parts: str) -> str:
@@ -58,7 +58,7 @@ def _cell(text: str) -> str:
 
 
 def _table(numbers: Sequence[int], lines: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """A line for each stream. Of many cycles those in the middle are left out."""
+    """Returns a table with a line for each stream. If there are many cycles, those in the middle are left out."""
     skip = len(numbers) > _MOST_CYCLES
     first = _MOST_CYCLES - _LAST_CYCLES if skip else len(numbers)
     gap = "<td class='absent' title='cycles between these are not shown'>…</td>" if skip else ""
@@ -73,16 +73,16 @@ def _table(numbers: Sequence[int], lines: Iterable[tuple[str, Sequence[str]]]) -
 
 
 def chronogram_html(text: str) -> str:
-    """A chronogram as a table: a row for each stream, a column for each cycle, cycles in the first row.
+    """Returns a chronogram as a table with a row for each stream and a column for each cycle.
 
-    Of more than 400 cycles the first 350 and the last 50 are there.
+    The first row contains the numbers of the cycles. Of more than 400 cycles, the first 350 and the last 50 are shown.
     """
     lines = [(name.strip(), cells.split()) for name, _, cells in (line.partition("|") for line in text.splitlines())]
     cycles = max((len(cells) for _, cells in lines), default=0)
     return _boxed(_table(range(cycles), lines))
 
 
-# ---- what is shown of objects -------------------------------------------------------------------
+# ---- objects ------------------------------------------------------------------------------------
 
 
 def _ports_html(title: str, ports: Iterable[Port]) -> str:
@@ -91,8 +91,8 @@ def _ports_html(title: str, ports: Iterable[Port]) -> str:
 
 
 def node_html(node: Node) -> str:
-    """Inputs, outputs and parameters of a node, and when its rows leave."""
-    when = "each cycle hands out its row" if node.immediate else "; ".join(
+    """Returns the inputs, outputs and parameters of a node, and when its rows become known."""
+    when = "each cycle returns its row" if node.immediate else "; ".join(
         ["rows leave when they are known", *node.assumptions])
     params = list(node.params.values())
     shown = params[:_MOST_LINES]
@@ -103,17 +103,17 @@ def node_html(node: Node) -> str:
 
 
 def module_html(module: Module) -> str:
-    """The nodes of a module with their signatures."""
+    """Returns the nodes of a module with their signatures."""
     nodes = "".join(f"<tr><th>{html.escape(name)}</th><td style='text-align:left'>{html.escape(signature)}</td></tr>"
                     for name, signature in module.nodes.items())
     return _boxed(f"<p><b>{html.escape(module.file)}</b></p><table><tbody>{nodes}</tbody></table>")
 
 
 def rows_html(rows: Rows) -> str:
-    """Rows as a table: outputs one below the other, cycles from left to right, as a chronogram."""
+    """Returns rows as a table like a chronogram, with a line for each output and a column for each cycle."""
     cycles = rows.cycles
     if len(cycles) > _MOST_CYCLES:
-        # Only what is shown is made a text.
+        # Convert only the visible cycles to text.
         shown = [*cycles[: _MOST_CYCLES - _LAST_CYCLES], *cycles[-_LAST_CYCLES - 1 :]]
     else:
         shown = list(cycles)
@@ -138,7 +138,7 @@ def _coloured(text: str, colour: str, bold: bool = False) -> str:
 
 
 def diagnostics_html(text: str) -> str:
-    """Messages of the compiler, with lines of the source and carets, in colour."""
+    """Returns messages of the compiler in colour, with source lines and carets."""
     lines = []
     colour = _RED
     for line in text.rstrip("\n").splitlines():
@@ -161,7 +161,7 @@ def diagnostics_html(text: str) -> str:
 
 
 class _Messages:
-    """Of the compiler, as a cell shows them."""
+    """Messages of the compiler, as the output of a cell."""
 
     def __init__(self, text: str) -> None:
         self._text = text.rstrip("\n")
@@ -179,8 +179,10 @@ def _display(shown: Any) -> None:
 
 
 def _fail(error: CompileError, in_notebook: bool) -> NoReturn:
-    """Shows the messages, and raises the error, so that cells below do not run with what was there before; but how
-    Python came there is of no interest."""
+    """Shows the messages and raises the error without a traceback.
+
+    The error stops the following cells, which would otherwise run with the previous module.
+    """
     lines = str(error).splitlines()
     if in_notebook:
         _display(_Messages(str(error)))
@@ -194,7 +196,7 @@ def _fail(error: CompileError, in_notebook: bool) -> NoReturn:
 
 
 class CellModule(Module):
-    """The module of a cell: its definitions (`-D`) hold for all its nodes, unless `node` is given others."""
+    """The module of a cell. The definitions of the cell (`-D`) apply to all its nodes, unless `node` overrides them."""
 
     def __init__(self, request: Request, definitions: Mapping[str, str]) -> None:
         self._definitions = dict(definitions)
@@ -207,7 +209,7 @@ class CellModule(Module):
 
 
 def split_words(line: str) -> list[str]:
-    """At spaces, but for those within brackets and quotes, which are of Python."""
+    """Splits a line at spaces, except within brackets and quotes, which belong to Python expressions."""
     words, word, closing, quote = [], "", [], ""
     for k, character in enumerate(line):
         if quote:
@@ -225,12 +227,12 @@ def split_words(line: str) -> list[str]:
             continue
         word += character
     if quote or closing:
-        raise ValueError(f"{quote or closing[-1]} is missing")
+        raise ValueError(f"a closing {quote or closing[-1]} is missing in the line")
     return [*words, word] if word else words
 
 
 def _options(words: list[str], known: Mapping[str, str], usage: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Options with one value each (`-Dx=1`, `-D x=1`, `--watch x`, `--watch=x`), and the words that are none."""
+    """Returns options with one value each (`-Dx=1`, `-D x=1`, `--watch x`, `--watch=x`), and the remaining words."""
     from IPython.core.error import UsageError
 
     found: dict[str, list[str]] = {each: [] for each in known.values()}
@@ -242,7 +244,7 @@ def _options(words: list[str], known: Mapping[str, str], usage: str) -> tuple[di
                      len(each) == 2 and word.startswith(each)), "")
         if not name:
             if word.startswith("-"):
-                raise UsageError(f"no option {word}\n{usage}")
+                raise UsageError(f"unknown option {word}\n{usage}")
             rest.append(word)
             continue
         value = word[len(name) :].removeprefix("=")
@@ -254,13 +256,13 @@ def _options(words: list[str], known: Mapping[str, str], usage: str) -> tuple[di
     return found, rest
 
 
-_CELL_USAGE = "%%rmlc NAME [-D CONSTANT=VALUE]… [-I FOLDER]…   compiles the cell, and calls the module NAME"
+_CELL_USAGE = "%%rmlc NAME [-D CONSTANT=VALUE]… [-I FOLDER]…   compiles the cell, and names the module NAME"
 _TRACE_USAGE = ("%rmlc_trace NODE [INPUT=VALUES]… [--watch PATTERN]… [--cycles N] [--seed N]   "
-                "NODE: a node, or a module; VALUES: Python")
+                "NODE is a node or a module, VALUES a Python expression")
 
 
 def register(ipython: Any) -> None:
-    """Adds the magics to a shell, and has it show nodes, modules and rows as HTML."""
+    """Adds the magics to a shell."""
     in_notebook = getattr(ipython, "kernel", None) is not None
 
     def rmlc(line: str, cell: str) -> None:
@@ -270,7 +272,7 @@ def register(ipython: Any) -> None:
         if len(rest) != 1 or not rest[0].isidentifier() or keyword.iskeyword(rest[0]):
             raise UsageError(f"expected the name of the module, got {' '.join(rest) or 'nothing'}\n{_CELL_USAGE}")
         if not cell.strip():
-            raise UsageError("the cell is empty: the program stands below the first line")
+            raise UsageError("the cell is empty; write the program below the first line")
         definitions = {}
         for each in found["define"]:
             name, equals, value = each.partition("=")

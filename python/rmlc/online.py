@@ -1,13 +1,14 @@
-"""Learning from one row at a time, where features are dicts as in River: `learn_one`, `predict_one`.
+"""Learning from one row at a time, with features as dicts like in River: `learn_one`, `predict_one`.
 
     model = rmlc.online.BinaryClassifier(rate=0.1)
     for x, y in rows:                      # x: {"age": 31, "colour": "red"}
         p = model.predict_proba_one(x)
         model.learn_one(x, y)
 
-Features become elements of a vector in the order in which they are met; one that a row has not is 0. A text makes a
-feature of its own that is 1: "colour=red". Where there are more than there is room for, the program is compiled for
-twice as many and goes on: everything that it keeps is carried over, and what is new begins as the program says.
+Features become elements of a vector, in the order of their first occurrence. A feature that a row does not have is 0. A
+text becomes a separate feature with the value 1: "colour=red". If there are more features than room for them, the
+program is compiled for twice as many. All its state is carried over, and the new elements start with the values of the
+program.
 """
 
 from __future__ import annotations
@@ -60,11 +61,11 @@ node main(x: f64[features], y: f64, learn: bool) -> (z: f64)
 
 
 class _Learner:
-    """One instance, which is rebuilt when there is no more room."""
+    """A learner with one instance, which is rebuilt when there is no more room for features."""
 
     _program: str
     _label: str  # the type of y
-    _supervised = True  # what River's pipelines ask for
+    _supervised = True  # River's pipelines read this attribute
 
     def __init__(self, program: str | Module | None = None, *, rate: float | None = None,
                  defines: Mapping[str, Any] | None = None, room: int = 16, seed: int = 0) -> None:
@@ -81,12 +82,12 @@ class _Learner:
 
     @property
     def features(self) -> list[str]:
-        """Names of features, in the order of the elements of x."""
+        """The names of the features, in the order of the elements of x."""
         return list(self._places)
 
     @property
     def instance(self) -> Instance:
-        """What runs; another one after features have been met for which there was no room."""
+        """The running instance. It is replaced when there is no more room for new features."""
         return self._instance
 
     def _sizes(self) -> dict[str, int]:
@@ -101,12 +102,12 @@ class _Learner:
         wanted = {"x": ("f64", (self.room,)), "y": (self._label, ()), "learn": ("bool", ())}
         found = {port.name: (port.dtype, port.shape) for port in node.inputs if port.always}
         if found != wanted or not node.immediate:
-            raise ValueError(f"program: it must answer at once and have the inputs x: f64[features], y: {self._label}, "
-                             f"learn: bool, but is {node}")
+            raise ValueError("program: the node must have latency 0 and the inputs x: f64[features], "
+                             f"y: {self._label}, learn: bool, but it is {node}")
         first = node.outputs[0]
         if first.dtype != "f64" or first.shape != self._output() or not first.always:
-            raise ValueError(f"program: its first output must be f64{list(self._output()) or ''} at every cycle, "
-                             f"but is {first.type}")
+            raise ValueError(f"program: its first output must be f64{list(self._output()) or ''} in every cycle, "
+                             f"but it is {first.type}")
         self._x = np.zeros(self.room)
         self._single = len(node.outputs) == 1
         return node.start(seed=self.seed)
@@ -114,7 +115,7 @@ class _Learner:
     def _rebuild(self) -> None:
         old, zero = self._instance, 0 if self._label == "i32" else 0.0
         new = self._compiled()
-        # Memories lie in place only after a cycle; from this one nothing is learned.
+        # The memories get their places in the first cycle. Run one that does not learn.
         for each in (old, new):
             if each.cycle == 0:
                 each.step(np.zeros(each.node.inputs[0].shape), zero, False)
@@ -139,7 +140,7 @@ class _Learner:
             except (TypeError, ValueError):
                 raise TypeError(f"x: {name!r}: expected a number or a text, got {describe(value)}") from None
             if not math.isfinite(number):
-                raise ValueError(f"x: {name!r} is {number}; leave out what is not known")
+                raise ValueError(f"x: {name!r} is {number}; leave out features without a value")
             given.append((str(name), number))
         if grow:
             for name, _ in given:
@@ -161,7 +162,7 @@ class _Learner:
 
 
 def _tensors(state: bytes | bytearray) -> dict[str, Any]:
-    """What a saved state holds, by name, with an axis of bytes; of a bytearray they are views."""
+    """Returns the tensors of a saved state by name, with a last axis of bytes. Those of a bytearray are views."""
     (size,) = struct.unpack_from("<Q", state)
     made = {}
     for name, about in json.loads(state[8 : 8 + size]).items():
@@ -174,7 +175,7 @@ def _tensors(state: bytes | bytearray) -> dict[str, Any]:
 
 
 def _checked(state: bytearray) -> bytes:
-    """With its checksum: the CRC-32 of all, taken with zeros in its own place."""
+    """Returns the state with a new checksum: the CRC-32 of all bytes, with zeros in the place of the checksum."""
     at = state.index(b'"checksum":"') + len(b'"checksum":"')
     state[at : at + 8] = b"00000000"
     state[at : at + 8] = b"%08x" % zlib.crc32(state)
@@ -182,53 +183,57 @@ def _checked(state: bytearray) -> bytes:
 
 
 def _corner(value: Any, into: Any, path: str) -> Any:
-    """`into`, with what was known before at its beginning."""
+    """Returns `into`, with the old value at its beginning."""
     if np.ndim(value) != np.ndim(into) or any(a > b for a, b in zip(np.shape(value), np.shape(into))):
-        raise RunError(f"{path}: its shape is {np.shape(value)}, and {np.shape(into)} when there are more features, so "
-                       "it cannot be carried over; begin with more `room`")
+        raise RunError(f"{path}: its shape {np.shape(value)} becomes {np.shape(into)} for more features, so its value "
+                       "cannot be carried over; give more `room` at the start")
     made = np.array(into)
     made[tuple(slice(size) for size in np.shape(value))] = value
     return made
 
 
 class BinaryClassifier(_Learner):
-    """Two classes, False and True: logistic regression with plain gradient steps, or a program of one's own.
+    """A classifier for the classes False and True. It is logistic regression with plain gradient steps, or any program.
 
-    program: a text or a module like `LOGISTIC`: a node `main` (or the only one) with these inputs and a first output,
-    the probability of True, known at once. Where `learn` is false it must not change what it answers. The constant
-    `features` is set to the room that there is.
+    program: a text or a module like `LOGISTIC`. Its node `main`, or its only node, has the inputs below. Its first
+    output is the probability of True, known in the same cycle. A cycle where `learn` is false must not change later
+    predictions. The constant `features` is set to the number of features for which there is room.
 
         node main(x: f64[features], y: f64, learn: bool) -> (p: f64)
 
-    rate: the constant `rate` of the program, 0.01 if none is given.  defines: further ones.  room: for so many features
-    at first.  seed: of random functions.  Raises CompileError; ValueError where a program is not as above.
+    rate: the value of the constant `rate` of the program. The default of the built-in program is 0.01.
+    defines: values for further constants.
+    room: the number of features for which there is room at the start.
+    seed: the seed of random functions.
+
+    Raises CompileError, and ValueError if a program does not have the form above.
     """
 
     _program, _label = LOGISTIC, "f64"
 
     def learn_one(self, x: Mapping[str, Any], y: bool) -> None:
-        """x: numbers and texts by name; y: False or True (or 0, 1). Learns from it once."""
+        """Learns from one row. `x` holds numbers and texts by name, and `y` is False or True (or 0 or 1)."""
         if y not in (False, True):
             raise ValueError(f"y: expected False or True, got {describe(y)}")
         self._run(self._vector(x, True), float(y), True)
 
     def predict_proba_one(self, x: Mapping[str, Any]) -> dict[bool, float]:
-        """Probabilities of False and True."""
+        """Returns the probabilities of False and True for the row `x`."""
         p = float(self._run(self._vector(x, False), 0.0, False))
         return {False: 1.0 - p, True: p}
 
     def predict_one(self, x: Mapping[str, Any]) -> bool:
-        """The more probable one; False if both are."""
+        """Returns the more probable class for the row `x`, and False if both are equally probable."""
         return self.predict_proba_one(x)[True] > 0.5
 
 
 class Classifier(_Learner):
-    """Any number of classes: softmax regression, or a program like `SOFTMAX`.
+    """A classifier for any number of classes. It is softmax regression, or a program like `SOFTMAX`.
 
         node main(x: f64[features], y: i32, learn: bool) -> (p: f64[classes])
 
-    New labels appear as new features do: the program is compiled for one more, by its constant `classes`. The other
-    arguments are those of `BinaryClassifier`.
+    For a new label, the program is compiled again with one more class, by its constant `classes`. The arguments are
+    those of `BinaryClassifier`.
     """
 
     _program, _label = SOFTMAX, "i32"
@@ -241,7 +246,7 @@ class Classifier(_Learner):
 
     @property
     def classes(self) -> list[Hashable]:
-        """Labels, in the order in which they were met."""
+        """The labels, in the order of their first occurrence."""
         return list(self._labels)
 
     def _sizes(self) -> dict[str, int]:
@@ -251,8 +256,8 @@ class Classifier(_Learner):
         return (max(1, len(self._labels)),)
 
     def learn_one(self, x: Mapping[str, Any], y: Hashable) -> None:
-        """x: numbers and texts by name; y: a label of any kind. Learns from it once."""
-        self._vector(x, False)  # what is wrong with x is said before y is known
+        """Learns from one row. `x` holds numbers and texts by name, and `y` is a label of any kind."""
+        self._vector(x, False)  # check x before y becomes a known label
         if y not in self._labels:
             self._labels[y] = len(self._labels)
             if len(self._labels) > 1:
@@ -260,29 +265,29 @@ class Classifier(_Learner):
         self._run(self._vector(x, True), self._labels[y], True)
 
     def predict_proba_one(self, x: Mapping[str, Any]) -> dict[Hashable, float]:
-        """Probabilities of the labels that were met; empty before the first."""
+        """Returns the probabilities of the known labels for the row `x`. It is empty before the first label."""
         p = self._run(self._vector(x, False), 0, False)
         return {label: float(p[k]) for label, k in self._labels.items()}
 
     def predict_one(self, x: Mapping[str, Any]) -> Hashable | None:
-        """The most probable label; None before the first."""
+        """Returns the most probable label for the row `x`, and None before the first label."""
         p = self.predict_proba_one(x)
         return max(p, key=p.__getitem__) if p else None
 
 
 class Regressor(_Learner):
-    """A number: linear regression with plain gradient steps against half the square of the error, or a program like
-    `LINEAR`.
+    """A regressor for a number. It is linear regression, or a program like `LINEAR`.
 
         node main(x: f64[features], y: f64, learn: bool) -> (z: f64)
 
-    The arguments are those of `BinaryClassifier`.
+    The built-in program makes plain gradient steps that reduce half the squared error. The arguments are those of
+    `BinaryClassifier`.
     """
 
     _program, _label = LINEAR, "f64"
 
     def learn_one(self, x: Mapping[str, Any], y: float) -> None:
-        """x: numbers and texts by name; y: a finite number. Learns from it once."""
+        """Learns from one row. `x` holds numbers and texts by name, and `y` is a finite number."""
         try:
             number = float(y)
         except (TypeError, ValueError):
@@ -292,12 +297,12 @@ class Regressor(_Learner):
         self._run(self._vector(x, True), number, True)
 
     def predict_one(self, x: Mapping[str, Any]) -> float:
-        """What the program says of x."""
+        """Returns the prediction of the program for the row `x`."""
         return float(self._run(self._vector(x, False), 0.0, False))
 
 
 def _register() -> None:
-    """Metrics and evaluations of River ask for classes of its own, if it is there."""
+    """Registers the classes with River, if it is installed. Its metrics and evaluations check for its base classes."""
     try:
         base = importlib.import_module("river.base")
     except ImportError:

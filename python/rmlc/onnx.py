@@ -1,4 +1,4 @@
-"""ONNX models as modules: read, checked and compiled as R(ML)², without any other package."""
+"""ONNX models as modules. They are imported as R(ML)² programs, without any other package."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ from ._tools import run_command
 def load(path: Path, *, dim: Mapping[str, int] | None = None, fix: Mapping[str, Any] | None = None,
          state: Mapping[str, str] | None = None, trainable: str | Iterable[str] = (),
          stream: str | int | Iterable[str | int] = ()) -> Model:
-    """The model as a module with the node `main`, whose inputs and outputs are those of the model.
+    """Returns the model as a module with the node `main`, whose inputs and outputs are those of the model.
 
-    dim: extents of free dimensions, by their names or by input and axis: {"batch": 1, "x.0": 1}.  fix: values of
-    inputs, which are none then: {"axes": [0]}, numbers or arrays of the input's shape.  state: inputs that are an
-    output of the cycle before: {"h": "h_out"}.  trainable: patterns of tensors that become parameters: "fc*".  stream:
-    axes that become time, of the first input (0) or of one by its name ("x.1").
+    dim: extents of free dimensions, by their names or by input and axis: {"batch": 1, "x.0": 1}.
+    fix: constant values for inputs, which then are no longer inputs: {"axes": [0]}. A value is a number, or an array of
+    the input's shape.
+    state: inputs that take an output of the previous cycle: {"h": "h_out"}.
+    trainable: patterns of tensors that become parameters: "fc*".
+    stream: axes that become time, of the first input (0) or of an input given by name ("x.1").
 
-    Raises CompileError for models that cannot be imported (`rmlc explain E0807`) and options that do not fit;
-    FileNotFoundError.
+    Raises CompileError for a model that cannot be imported (`rmlc explain E0807`) and for options that do not fit it,
+    and FileNotFoundError if there is no such file.
     """
     file = os.fspath(path)
     if not os.path.exists(file):
         raise FileNotFoundError(f"no such file: '{file}'")
     if not file.endswith(".onnx"):
-        raise ValueError(f"'{file}': expected a model, whose name ends in .onnx")
+        raise ValueError(f"'{file}': expected the file of a model, whose name ends in .onnx")
     options = (
         tuple(f"{name}={_extent(name, value)}" for name, value in _mapping("dim", dim).items()),
         tuple(f"{name}={_value_text(name, value)}" for name, value in _mapping("fix", fix).items()),
@@ -62,10 +64,10 @@ def _text(option: str, value: Any) -> str:
 
 def _extent(name: str, value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"dim: {name}: expected an extent, got {describe(value)}")
+        raise TypeError(f"dim: {name}: expected an integer, got {describe(value)}")
     extent = int(value)
     if extent < 0:
-        raise ValueError(f"dim: {name}: {extent} is negative")
+        raise ValueError(f"dim: {name}: expected an extent of at least 0, got {extent}")
     return extent
 
 
@@ -78,30 +80,30 @@ def _value_text(name: str, value: Any) -> str:
     if array.dtype.kind not in "biuf":
         raise TypeError(f"fix: {name}: expected numbers, got {describe(value)}")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(f"fix: {name}: a value that is not finite cannot be given")
+        raise ValueError(f"fix: {name}: a value is infinite or NaN; give finite numbers")
     return json.dumps(array.tolist())
 
 
 class Model(Module):
-    """An ONNX model that has been read and checked; `node` compiles it."""
+    """An ONNX model that has been read and checked. `node` compiles it."""
 
     @property
     def source(self) -> str:
-        """What the model says in R(ML)²; its tensors are in a file that `write` makes."""
+        """The model as R(ML)² text. Its tensors are in a separate file, which `write` creates."""
         with tempfile.TemporaryDirectory(prefix="rmlc-") as folder:
-            # The text names the file of the tensors, which is called as the model.
+            # The text contains the name of the file of tensors, which is derived from the name of the model.
             stem = pathlib.Path(self._request.file).stem
             return self.write(pathlib.Path(folder) / f"{stem}.rml").read_text(encoding="utf-8")
 
     def write(self, file: Path) -> pathlib.Path:
-        """Writes the model as a source, `file`, with its tensors beside it (.safetensors). Returns the file.
+        """Writes the model as a source `file`, and its tensors into a file next to it (.safetensors). Returns the file.
 
-        A file that is there is not replaced: FileExistsError.
+        Raises FileExistsError if one of the two files exists.
         """
         target = pathlib.Path(os.fspath(file))
         for each in (target, target.with_suffix(".safetensors")):
             if each.exists():
-                raise FileExistsError(f"'{each}' is there already")
+                raise FileExistsError(f"'{each}' exists already; give another name or remove it")
         words = ["import", self._request.file, "-o", str(target)]
         for option, values in zip(("--dim", "--fix", "--state", "--trainable", "--stream"), self._request.model):
             for value in values:
@@ -112,6 +114,6 @@ class Model(Module):
         return target
 
     def diff(self, name: str = "") -> NoReturn:
-        """A model has no text that a derivative could be added to: TypeError."""
-        raise TypeError("a model has no text that a derivative could stand in: `write` it as a source, and "
-                        "`rmlc.load` that")
+        """Raises TypeError, because a model has no text to which a derivative could be added."""
+        raise TypeError("an ONNX model has no text to which a derivative could be added; `write` it as a source, and "
+                        "`rmlc.load` that source")

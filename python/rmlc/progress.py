@@ -1,4 +1,4 @@
-"""Runs that are watched while they go on: a line that tells how far they are, and curves in a notebook."""
+"""The progress of a run: a line that shows how many cycles are done, and curves of outputs in a notebook."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ._instance import Instance
     from ._ports import Port
 
-_BLOCK_SECONDS = 0.025  # so long Ctrl-C waits, about
-_TERMINAL_SECONDS, _FILE_SECONDS, _CURVE_SECONDS = 0.1, 2.0, 0.5  # from one picture to the next
-_FEWEST, _MOST = 16, 1 << 22  # cycles of a block
+_BLOCK_SECONDS = 0.025  # the wanted duration of a block, which is about the time that Ctrl-C waits
+_TERMINAL_SECONDS, _FILE_SECONDS, _CURVE_SECONDS = 0.1, 2.0, 0.5  # the time from one display to the next
+_FEWEST, _MOST = 16, 1 << 22  # the limits for the cycles of a block
 
 
 def join(parts: Iterable[Rows]) -> Rows:
-    """Rows of runs that followed each other, as those of one run. ValueError if they do not follow each other."""
+    """Joins the rows of successive runs into the rows of one run. Raises ValueError if the runs are not successive."""
     np = numpy()
     all_rows = list(parts)
     if not all_rows:
@@ -40,7 +40,7 @@ def join(parts: Iterable[Rows]) -> Rows:
     end = first
     for rows in all_rows:
         if rows.cycles.start != end or [port.name for port in rows._ports] != [port.name for port in ports]:
-            raise ValueError(f"join: rows of cycle {rows.cycles.start} do not follow those that end before {end}")
+            raise ValueError(f"join: rows of cycle {rows.cycles.start} do not follow rows that end before cycle {end}")
         end = rows.cycles.stop
     columns = []
     for port in ports:
@@ -53,7 +53,7 @@ def join(parts: Iterable[Rows]) -> Rows:
 
 
 def _bits(values: Any) -> Any:
-    """Of bf16 that are held as float32, which is what Rows are made of."""
+    """Returns the bits of bf16 values that are stored as float32. The constructor of Rows takes these bits."""
     np = numpy()
     return (values.view(np.uint32) >> 16).astype(np.uint16)
 
@@ -63,11 +63,13 @@ def _bits(values: Any) -> Any:
 
 def run_watched(instance: Instance, inputs: Any, cycles: int | None, copy: bool, progress: bool,
                 monitor: Iterable[str], named: Mapping[str, Any]) -> Rows:
-    """`Instance.run`, in blocks that take some hundredths of a second, between which it tells how far it is.
+    """Does the same as `Instance.run`, in blocks of some hundredths of a second, and shows the progress between them.
 
-    monitor: names of scalar outputs that are numbers. In a notebook their curves are drawn, elsewhere the line tells
-    their last values. RunError and KeyboardInterrupt have all rows so far as `rows`; the instance has read the cycles
-    that it says (`cycle`).
+    monitor: names of outputs that are scalar numbers. A notebook shows their curves. Elsewhere the line contains their
+    last values.
+
+    `rows` of a RunError or KeyboardInterrupt contains all rows so far. `cycle` of the instance is the number of cycles
+    that it has read.
     """
     monitored = _monitored(instance.node.outputs, monitor)
     values, present, count = gather(instance.node, columns(instance.node, inputs, named), cycles, copy)
@@ -111,12 +113,12 @@ def _monitored(outputs: Sequence[Port], monitor: Iterable[str]) -> list[str]:
             raise ValueError(f"monitor: no output '{name}'{did_you_mean([name], list(ports))} "
                              f"(the outputs are: {', '.join(ports)})")
         if ports[name].shape or ports[name].dtype == "bool":
-            raise ValueError(f"monitor: expected scalars that are numbers; {ports[name]} is none")
+            raise ValueError(f"monitor: expected outputs that are scalar numbers, got {ports[name]}")
     return list(dict.fromkeys(names))
 
 
 class _Interrupts:
-    """Ctrl-C while rows are between two hands: kept until they are safe."""
+    """Delays Ctrl-C while rows are computed, until they are stored."""
 
     def __init__(self) -> None:
         self.previous: Any = None
@@ -124,12 +126,12 @@ class _Interrupts:
 
     def handle(self, number: int, frame: Any) -> None:
         if self.came is not None:
-            # A second one does not wait.
+            # A second Ctrl-C is not delayed.
             self.previous(number, frame)
         self.came = number, frame
 
     def raised(self) -> BaseException | None:
-        """What the handler that was there before raises."""
+        """Calls the previous handler for a delayed Ctrl-C, and returns the exception that it raises."""
         if self.came is None:
             return None
         came, self.came = self.came, None
@@ -153,11 +155,11 @@ def _deferred_interrupts() -> Iterator[_Interrupts]:
         signal.signal(signal.SIGINT, interrupts.previous)
 
 
-# ---- what is told --------------------------------------------------------------------------------
+# ---- displays ------------------------------------------------------------------------------------
 
 
 class _Display:
-    """Tells nothing."""
+    """A display that shows nothing."""
 
     def tick(self, read: int, rows: Rows) -> None:
         pass
@@ -174,7 +176,7 @@ def _display(progress: bool, monitored: list[str], count: int) -> _Display:
 
 
 def _notebook() -> Any:
-    """The shell, where cells show pictures."""
+    """Returns the IPython shell if it runs in a notebook, else None."""
     if "IPython" not in sys.modules:
         return None
     shell = required("IPython").get_ipython()
@@ -182,7 +184,7 @@ def _notebook() -> Any:
 
 
 class _Guarded(_Display):
-    """A display that fails is told of and goes; the run goes on."""
+    """Wraps a display. If the display fails, a warning is given and the run continues without it."""
 
     def __init__(self, display: _Display) -> None:
         self._display: _Display = display
@@ -205,7 +207,7 @@ class _Guarded(_Display):
 
 
 def duration_text(seconds: float) -> str:
-    """"0:07", "12:30", "1:00:00"; what is begun counts."""
+    """Writes a duration as "0:07", "12:30" or "1:00:00". A started second counts."""
     whole = math.ceil(seconds)
     if whole < 3600:
         return f"{whole // 60}:{whole % 60:02d}"
@@ -213,7 +215,7 @@ def duration_text(seconds: float) -> str:
 
 
 def line_text(read: int, count: int, seconds: float, monitored: Mapping[str, str]) -> str:
-    """How far, how fast, how long still, and the last values."""
+    """Writes the progress line: the fraction, the speed, the remaining time and the last monitored values."""
     fraction = read / count if count else 1.0
     full = int(20 * fraction)
     line = f"[{'#' * full}{'.' * (20 - full)}] {int(100 * fraction):3d}%  {read} cycles"
@@ -225,7 +227,7 @@ def line_text(read: int, count: int, seconds: float, monitored: Mapping[str, str
 
 
 class _Latest:
-    """The last value of each output that is monitored."""
+    """The last value of each monitored output, as text."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.texts = {name: "." for name in names}
@@ -239,7 +241,7 @@ class _Latest:
 
 
 class _LineDisplay(_Display):
-    """On stderr: over itself on a terminal, a line from time to time elsewhere."""
+    """A progress line on stderr. On a terminal the line is overwritten; elsewhere a new line appears now and then."""
 
     def __init__(self, monitored: Sequence[str], count: int) -> None:
         self._count, self._latest = count, _Latest(monitored)
@@ -266,7 +268,7 @@ class _LineDisplay(_Display):
 
 
 class _NotebookDisplay(_Display):
-    """An output of the cell that is drawn anew: the line, and a picture for each output that is monitored."""
+    """An output of the cell that is updated: the progress line, and a curve for each monitored output."""
 
     def __init__(self, progress: bool, monitored: Sequence[str], count: int) -> None:
         self._count, self._latest, self._progress = count, _Latest(monitored), progress
@@ -280,7 +282,7 @@ class _NotebookDisplay(_Display):
         now = time.perf_counter()
         if now >= self._next:
             self._draw(read)
-            # A picture that takes long to draw is drawn less often.
+            # If drawing takes long, draw less often.
             drawn = time.perf_counter()
             self._next = drawn + max(_CURVE_SECONDS, 10 * (drawn - now))
 
@@ -314,7 +316,7 @@ class _NotebookDisplay(_Display):
 
 @dataclasses.dataclass
 class _Points:
-    """Of each point: its cycle, the mean, the least and the most of the values that it stands for."""
+    """For each point its cycle, and the mean, the minimum and the maximum of the values that it summarises."""
 
     cycle: Any
     mean: Any
@@ -323,22 +325,22 @@ class _Points:
 
 
 class Curve:
-    """A stream of numbers as at most `most` points (an even number), however long it is: no extreme is lost.
+    """A curve of a stream of numbers, summarised by at most `most` points (an even number). No extreme value is lost.
 
-    A point stands for as many values as any other; their number doubles when there are too many points. Values that are
-    not finite are counted, not drawn.
+    All points summarise the same number of values. When there are too many points, this number doubles. Values that are
+    not finite are counted and not drawn.
     """
 
     def __init__(self, most: int = 1000) -> None:
         np = numpy()
         self._most, self._each = most, 1
-        self._rest = np.zeros((2, 0))  # cycles and values that are not a point yet
+        self._rest = np.zeros((2, 0))  # cycles and values that do not form a whole point yet
         self._points = np.zeros((4, 0))
         self.not_finite = 0
         self._first = self._last = 0  # cycles
 
     def add(self, cycles: Any, values: Any) -> None:
-        """Values, and the cycles that they are of."""
+        """Adds values, with the cycles to which they belong."""
         np = numpy()
         new = np.stack([np.asarray(cycles, np.float64), np.asarray(values, np.float64)])
         finite = np.isfinite(new[1])
@@ -365,7 +367,7 @@ class Curve:
 
     @property
     def points(self) -> _Points:
-        """What is drawn; values at the end that are too few for a point are one as well."""
+        """The points to draw. The last one may summarise fewer values than the others."""
         np = numpy()
         points = self._points
         if self._rest.shape[1]:
@@ -375,7 +377,10 @@ class Curve:
         return _Points(*points)
 
     def svg(self, name: str, width: int = 640, height: int = 160) -> str:
-        """A picture: the mean as a line over the extremes; logarithmic where positive values span two decades."""
+        """Draws the mean as a line over a band of the extremes, as text in SVG.
+
+        The axis is logarithmic if all values are positive and span at least two decades.
+        """
         np = numpy()
         points = self.points
         note = f", {self.not_finite} not finite" if self.not_finite else ""
@@ -389,7 +394,7 @@ class Curve:
         scale = np.log10 if logarithmic else np.asarray
         low, high = float(scale(least)), float(scale(most))
         if not high / 2 > low / 2:
-            # A single value stands in the middle.
+            # A constant curve is drawn in the middle.
             room = max(abs(low), abs(high)) / 2
             low, high = (low - room, high + room) if room > 1e-300 else (-0.5, 0.5)
         first, last = self._first, self._last
@@ -423,7 +428,7 @@ class Curve:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Three to six round numbers from low to high."""
+    """Returns three to six round numbers from low to high."""
     rough = high / 5 - low / 5
     if not (math.isfinite(rough) and rough > 0):
         return [low]

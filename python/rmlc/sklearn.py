@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn around programs that learn row by row: `Classifier` and `Regressor`."""
+"""Estimators for scikit-learn, `Classifier` and `Regressor`, around programs that learn row by row."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ node predict(x: f64[features]) -> (y: f64)
 
 class _Estimator(BaseEstimator):  # type: ignore[misc, unused-ignore]
     _default: str
-    _labels: tuple[str, ...]  # types that y may have
+    _labels: tuple[str, ...]  # the allowed types of y
 
     def __init__(self, program: Program | None = None, *, epochs: int = 100, rate: float = 0.01, hidden: int = 0,
                  defines: Mapping[str, Any] | None = None, shuffle: bool = True, random_state: Any = None) -> None:
@@ -68,7 +68,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc, unused-ignore]
         self.random_state = random_state
 
     def _begin(self, sizes: dict[str, int]) -> None:
-        """Compiles the program for data of these sizes; the learner begins at cycle 0."""
+        """Compiles the program for data of these sizes, and starts the learner at cycle 0."""
         if self.program is None:
             hidden = whole(self.hidden, "hidden", 0, 2**31 - 1)
             last = f"tanh(nn.dense({hidden}, x))" if hidden else "x"
@@ -87,28 +87,28 @@ class _Estimator(BaseEstimator):  # type: ignore[misc, unused-ignore]
         nodes: list[Node] = []
         for name in ("learn", "predict"):
             if name not in module.nodes:
-                raise ValueError(f"program: it has no node '{name}'; its nodes are: {', '.join(module.nodes)}")
+                raise ValueError(f"program: it needs a node '{name}', but its nodes are: {', '.join(module.nodes)}")
             nodes.append(module.node(name, defines=defines))
         learner, self._predictor = nodes
         self._check(learner, ("x", "y"), sizes["features"])
         self._check(self._predictor, ("x",), sizes["features"])
         foreign = [path for path in self._predictor.params if path not in learner.params]
         if foreign:
-            raise ValueError(f"program: `predict` has a parameter '{foreign[0]}', but `learn` has "
-                             f"{', '.join(learner.params) or 'none'}: they are matched by path")
+            raise ValueError(f"program: `predict` has the parameter '{foreign[0]}', but the parameters of `learn` are: "
+                             f"{', '.join(learner.params) or 'none'}; parameters are matched by path")
         self._random = check_random_state(self.random_state)
         self._learner: Instance = learner.start(seed=int(self._random.randint(2**31 - 1)))
 
     def _check(self, node: Node, names: tuple[str, ...], features: int) -> None:
         if tuple(port.name for port in node.inputs) != names:
-            raise ValueError(f"program: `{node.name}` must have the inputs {', '.join(names)}, but is {node}")
+            raise ValueError(f"program: `{node.name}` must have the inputs {', '.join(names)}, but it is {node}")
         if node.inputs[0].shape != (features,):
-            raise ValueError(f"program: x of `{node.name}` must be a vector of {features} features, but is "
-                             f"{node.inputs[0].type}; `const features = 1;` is set by fit")
+            raise ValueError(f"program: x of `{node.name}` must be a vector of {features} features, but it is "
+                             f"{node.inputs[0].type}; declare `const features = 1;`, which fit sets")
         for port, types in zip(node.inputs, (("f32", "f64"), self._labels)):
             if port.dtype not in types or not port.always or (port.name == "y" and port.shape):
-                raise ValueError(f"program: {port.name} of `{node.name}` must be {' or '.join(types)} at every cycle, "
-                                 f"but is {port.type}")
+                raise ValueError(f"program: {port.name} of `{node.name}` must be {' or '.join(types)} in every cycle, "
+                                 f"but it is {port.type}")
 
     def _learn(self, X: Any, y: Any, epochs: int, shuffle: bool) -> None:
         of_x, of_y = (port.numpy_dtype for port in self._learner.node.inputs)
@@ -118,11 +118,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc, unused-ignore]
             self._learner.run(x=np.ascontiguousarray(X[order]), y=np.ascontiguousarray(y[order]))
         for path, value in self._learner.params.items():
             if value.dtype.kind == "f" and not np.isfinite(value).all():
-                raise ValueError(f"the parameter {path} is infinite or NaN after learning: scale the features "
-                                 "(sklearn.preprocessing.StandardScaler), or take a smaller rate")
+                raise ValueError(f"the parameter {path} is infinite or NaN after learning; scale the features "
+                                 "(sklearn.preprocessing.StandardScaler), or use a smaller rate")
 
     def _outputs(self, X: Any) -> Any:
-        """What `predict` says of each row, from its first cycle on."""
+        """Returns the output of `predict` for each row. The rows are its cycles, starting at cycle 0."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
         params = self._learner.params
@@ -133,7 +133,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc, unused-ignore]
         if len(parts[0]) < len(X):
             parts.append(instance.finish())
         if not port.always or sum(map(len, parts)) != len(X):
-            raise ValueError(f"program: {port.name} of `predict` is not known for each of the {len(X)} rows")
+            raise ValueError(f"program: {port.name} of `predict` is not known for each of the {len(X)} rows; `predict` "
+                             "must have a value in every cycle and not look ahead beyond the last row")
         return np.concatenate([part[port.name] for part in parts])
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -141,30 +142,34 @@ class _Estimator(BaseEstimator):  # type: ignore[misc, unused-ignore]
 
 
 class Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc, unused-ignore]
-    """Learns classes from rows, one after the other: multinomial logistic regression, or a program of one's own.
+    """A classifier that learns from rows, one after the other. It is multinomial logistic regression, or any program.
 
         model = make_pipeline(StandardScaler(), rmlc.sklearn.Classifier(hidden=16)).fit(X, y)
 
-    program: None for the one that is built in: `hidden` units of tanh (0: none) and softmax, moved by Adam with `rate`.
-    Else a text, a pathlib.Path or a rmlc.Module with two nodes and two constants, which `fit` sets:
+    program: None for the built-in program, which has `hidden` units of tanh (0: none) and softmax, and learns by Adam
+    with the rate `rate`. Otherwise a text, a pathlib.Path or a rmlc.Module with two nodes and two constants, which
+    `fit` sets:
 
         const features = 1;  const classes = 1;
-        node learn(x: f64[features], y: i32) -> (…)      -- y from 0 to classes - 1; what it yields is not looked at
+        node learn(x: f64[features], y: i32) -> (…)      -- y is from 0 to classes - 1; the outputs are not used
         node predict(x: f64[features]) -> (p: f64[classes])      -- probabilities
 
-    Both use the same parameters, matched by path. Floats may be f32.
-    epochs: passes over the data of `fit`; `partial_fit` makes one, in the given order.  defines: further constants.
-    shuffle: in each epoch another order.  random_state: of orders and first parameters.
+    The two nodes use the same parameters, which are matched by path. Floats may be f32.
 
-    Features should be of about the size of 1. Raises ValueError for wrong data, parameters that run away and programs
-    that are not as above; CompileError; RunError.
+    epochs: the number of passes over the data in `fit`. `partial_fit` makes one pass, in the given order.
+    defines: values for further constants.
+    shuffle: whether each epoch has a new order of rows.
+    random_state: the source of the orders and the initial parameters.
+
+    The features should have a size of about 1. Raises ValueError for wrong data, for parameters that become infinite or
+    NaN, and for programs without the form above. Raises CompileError and RunError like the program.
     """
 
     _default = _CLASSIFIER
     _labels = ("i32", "i64")
 
     def fit(self, X: Any, y: Any) -> Classifier:
-        """X: (rows, features); y: (rows,), labels of any kind. Learns from the start."""
+        """Learns from the start. `X` is (rows, features), and `y` is (rows,), with labels of any kind."""
         epochs = whole(self.epochs, "epochs", 1, 2**63 - 1)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(y)
@@ -174,21 +179,24 @@ class Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc, unused-igno
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Classifier:
-        """Goes on from rows X, y, once. `classes`: all labels there will be; needed the first time."""
+        """Continues to learn, with one pass over the rows `X`, `y`.
+
+        `classes` contains all labels that will occur. The first call requires it.
+        """
         first = not self.__sklearn_is_fitted__()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", reset=first)
         check_classification_targets(y)
         if first:
             if classes is None:
-                raise ValueError("classes: all labels there will be, to be given at the first call of partial_fit")
+                raise ValueError("classes: missing; the first call of partial_fit needs all labels that will occur")
             self.classes_ = np.unique(classes)
             self._start()
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(f"classes: {list(np.unique(classes))}, but at the first call they were "
-                             f"{list(self.classes_)}")
+            raise ValueError(f"classes: expected those of the first call, {list(self.classes_)}, got "
+                             f"{list(np.unique(classes))}")
         strange = np.setdiff1d(y, self.classes_)
         if len(strange):
-            raise ValueError(f"y: the label {strange[0]!r} is none of the classes {list(self.classes_)}")
+            raise ValueError(f"y: the label {strange[0]!r} is not one of the classes {list(self.classes_)}")
         self._learn(X, np.searchsorted(self.classes_, y), 1, False)
         return self
 
@@ -197,37 +205,37 @@ class Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc, unused-igno
         self._begin({"features": self.n_features_in_, "classes": classes})
         port = self._predictor.outputs[0]
         if port.shape != (classes,):
-            raise ValueError(f"program: {port.name} of `predict` must be {classes} probabilities, but is {port.type}; "
-                             "`const classes = 1;` is set by fit")
+            raise ValueError(f"program: {port.name} of `predict` must be {classes} probabilities, but it is "
+                             f"{port.type}; declare `const classes = 1;`, which fit sets")
 
     def predict_proba(self, X: Any) -> Any:
-        """X: (rows, features). Returns (rows, classes), in the order of `classes_`."""
+        """Returns the probabilities, (rows, classes), in the order of `classes_`. `X` is (rows, features)."""
         return self._outputs(X)
 
     def predict(self, X: Any) -> Any:
-        """X: (rows, features). Returns (rows,), the most probable labels."""
+        """Returns the most probable labels, (rows,). `X` is (rows, features)."""
         probabilities = self._outputs(X)
         return self.classes_[probabilities.argmax(axis=1)]
 
 
 class Regressor(RegressorMixin, _Estimator):  # type: ignore[misc, unused-ignore]
-    """Learns a number from rows, one after the other: linear regression, or a program of one's own.
+    """A regressor that learns a number from rows, one after the other. It is linear regression, or any program.
 
-    program: as for `Classifier`, with one constant, and numbers:
+    `program` is as for `Classifier`, but with a single constant, and with numbers instead of classes:
 
         const features = 1;
         node learn(x: f64[features], y: f64) -> (…)
         node predict(x: f64[features]) -> (y: f64)
 
-    The one that is built in has `hidden` units of tanh (0: none), and is moved by Adam with `rate` against the square
-    of the error. The other arguments are those of `Classifier`.
+    The built-in program has `hidden` units of tanh (0: none), and reduces the squared error by Adam with the rate
+    `rate`. The other arguments are those of `Classifier`.
     """
 
     _default = _REGRESSOR
     _labels = ("f32", "f64")
 
     def fit(self, X: Any, y: Any) -> Regressor:
-        """X: (rows, features); y: (rows,). Learns from the start."""
+        """Learns from the start. `X` is (rows, features), and `y` is (rows,)."""
         epochs = whole(self.epochs, "epochs", 1, 2**63 - 1)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
         self._start()
@@ -235,7 +243,7 @@ class Regressor(RegressorMixin, _Estimator):  # type: ignore[misc, unused-ignore
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Regressor:
-        """Goes on from rows X, y, once."""
+        """Continues to learn, with one pass over the rows `X`, `y`."""
         first = not self.__sklearn_is_fitted__()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True, reset=first)
         if first:
@@ -247,8 +255,8 @@ class Regressor(RegressorMixin, _Estimator):  # type: ignore[misc, unused-ignore
         self._begin({"features": self.n_features_in_})
         port = self._predictor.outputs[0]
         if port.shape or port.dtype not in ("f32", "f64"):
-            raise ValueError(f"program: {port.name} of `predict` must be a number, but is {port.type}")
+            raise ValueError(f"program: {port.name} of `predict` must be a number, but it is {port.type}")
 
     def predict(self, X: Any) -> Any:
-        """X: (rows, features). Returns (rows,)."""
+        """Returns the predictions, (rows,). `X` is (rows, features)."""
         return self._outputs(X)

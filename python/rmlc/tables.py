@@ -1,12 +1,13 @@
-"""Tables: pandas DataFrames, PyArrow tables and batches, what else speaks Arrow's interface (Polars), Parquet files.
+"""Tables as inputs and outputs: pandas DataFrames, PyArrow tables, other tables with Arrow's interface, Parquet files.
 
-A column is the input of its name. An input that is a tensor is a column of arrays or lists, or a column for each of
-its elements: "x[0]", "x[1]", of matrices "x[0,1]". Columns that no input is called like are not looked at.
+Polars is an example of a package with Arrow's interface. A column contains the values of the input with its name. A
+tensor is a column of arrays or lists, or a column for each of its elements: "x[0]", "x[1]", and "x[0,1]" for a matrix.
+Columns that match no input are not read.
 
-Tables have few types, so numbers are converted where that loses nothing: integers to any type that holds them, floats
-that are whole to integers, 0 and 1 to bool; floats are rounded to narrower ones. Booleans are no numbers. What is NA,
-None or NaT, or null in Arrow, is absent, which only inputs may be that are not present at every cycle; a NaN in a
-column of floats is a NaN (pandas' `convert_dtypes` makes NA of it).
+Tables have few types, so numbers are converted if that loses nothing: integers to any type that can represent them,
+integral floats to integers, and 0 and 1 to bool. Floats are also rounded to narrower floats. Booleans are not converted
+to numbers. A value that is NA, None or NaT, or null in Arrow, is absent. This is possible only for inputs that may be
+absent. A NaN in a column of floats is a NaN; `convert_dtypes` of pandas converts it to NA.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from ._rows import Rows, Sampled
 if TYPE_CHECKING:
     from ._node import Path
 
-# The values of a column, and where they are missing (None: nowhere); zeros stand there.
+# The values of a column, with zeros where they are missing, and where that is (None: nowhere).
 Column = tuple[Any, Any]
 
 
 def required(name: str) -> Any:
-    """A module of a package that need not be there. ImportError says how to install it."""
+    """Imports a module of an optional package. Its ImportError says how to install the package."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -43,11 +44,11 @@ def required(name: str) -> Any:
 
 
 def columns_of(table: Any, ports: Sequence[Port]) -> dict[str, Any]:
-    """Inputs over cycles, a row for each: arrays of the ports' types, masked where a value is absent.
+    """Returns the inputs of a table, with a row for each cycle: arrays of the ports' types, masked where absent.
 
-    Arrays lie where the table has them if type and layout are those of the port. Raises TypeError for columns that are
-    not there or of another kind, ValueError for values that do not fit; both name the column, the latter the row (from
-    0).
+    An array is not copied if its type and layout are those of the port. Raises TypeError for a column that is missing
+    or of another kind, and ValueError for a value that does not fit. Both messages name the column, and that of a
+    ValueError also the row (from 0).
     """
     source = _source(table, ports)
     source.check(ports)
@@ -55,7 +56,7 @@ def columns_of(table: Any, ports: Sequence[Port]) -> dict[str, Any]:
 
 
 def keys_of(table: Any, name: str) -> Any:
-    """The column that says whose row each is, as an array. TypeError without it, ValueError for a row without a key."""
+    """Returns the column of keys as an array. Raises TypeError if it is missing, ValueError for a row without a key."""
     if isinstance(table, Parquet):
         source: _Source = _Arrow(table.columns([name]))
     else:
@@ -63,19 +64,19 @@ def keys_of(table: Any, name: str) -> Any:
     source.check_names([name])
     values, missing = source.keys(name)
     if missing is not None and missing.any():
-        raise ValueError(f"{name}: row {int(missing.argmax())}: no value; every row belongs to a key")
+        raise ValueError(f"{name}: row {int(missing.argmax())}: no value; give a key for every row")
     return values
 
 
 def no_columns(missing: list[str], names: list[str]) -> str:
-    """Says so, and what there is."""
+    """Returns the message for missing columns, which lists the columns of the table."""
     text = f"the table has no column {', '.join(map(repr, missing[:20]))}" + (", …" if len(missing) > 20 else "")
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
     return text + did_you_mean(missing[:20], names) + f" (its columns are: {shown})"
 
 
 def did_you_mean(wrong: Iterable[str], names: Iterable[str]) -> str:
-    """"; did you mean 'x'?", of the names that are nearest, or nothing."""
+    """Returns "; did you mean 'x'?" with the most similar names, or an empty text if there are none."""
     by_case = {name.casefold(): name for name in names}
     near = [by_case[found] for each in wrong
             for found in difflib.get_close_matches(str(each).casefold(), list(by_case), 1)]
@@ -86,8 +87,8 @@ def masked(port: Port, values: Any, missing: Any) -> Any:
     np = numpy()
     if port.always:
         if missing is not None and missing.any():
-            raise ValueError(f"{port.name}: row {int(missing.argmax())}: no value, but this input is present at every "
-                             "cycle: fill the column, or make the input `when` a condition")
+            raise ValueError(f"{port.name}: row {int(missing.argmax())}: no value, but this input is present in every "
+                             "cycle; fill the column, or declare the input with `when` and a condition")
         return values
     mask = np.zeros(values.shape, bool)
     if missing is not None:
@@ -96,14 +97,14 @@ def masked(port: Port, values: Any, missing: Any) -> Any:
 
 
 def element_names(port: Port) -> list[str]:
-    """Of the columns that a tensor is spread over: "x[0,0]", "x[0,1]", …; of a scalar its name."""
+    """Returns the names of the columns of a tensor's elements, "x[0,0]", "x[0,1]", …, or the name of a scalar."""
     if not port.shape:
         return [port.name]
     return [f"{port.name}[{','.join(map(str, at))}]" for at in itertools.product(*map(range, port.shape))]
 
 
 class _Source:
-    """A table: its columns' names, and how to read one as values and where they are missing."""
+    """A table: the names of its columns, and methods to read a column as values and where they are missing."""
 
     def __init__(self, names: Iterable[Any]) -> None:
         self.names = [name for name in names if isinstance(name, str)]
@@ -119,15 +120,15 @@ class _Source:
         raise NotImplementedError
 
     def check_names(self, names: Sequence[str]) -> None:
-        """Raises TypeError for a column that is not there, ValueError for one that is there twice."""
+        """Raises TypeError for a column that is missing, and ValueError for a name that occurs twice."""
         if missing := [name for name in names if name not in self._known]:
             raise TypeError(no_columns(missing, self.names))
         for name in names:
             if self.names.count(name) > 1:
-                raise ValueError(f"{name}: the table has several columns of this name")
+                raise ValueError(f"{name}: the table has several columns of this name; rename all but one")
 
     def columns_for(self, port: Port) -> list[str]:
-        """One of its name, or of its elements."""
+        """Returns the name of the port's column, or the names of the columns of its elements."""
         return [port.name] if port.name in self._known else element_names(port)
 
     def check(self, ports: Sequence[Port]) -> None:
@@ -135,7 +136,7 @@ class _Source:
         missing: list[str] = []
         for port in ports:
             absent = [name for name in self.columns_for(port) if name not in self._known]
-            # Of a tensor of which there is nothing at all, the name says enough.
+            # If all columns of a tensor are missing, the message needs only the name of the tensor.
             missing += [port.name] if absent and len(absent) == len(self.columns_for(port)) else absent
         if missing:
             raise TypeError(no_columns(missing, self.names))
@@ -154,7 +155,7 @@ class _Source:
         for k, name in enumerate(names):
             column, missing = self.raw(name, element)
             if column.ndim != 1:
-                raise TypeError(f"{name}: expected numbers, got arrays of shape {list(column.shape[1:])}")
+                raise TypeError(f"{name}: expected a number in each row, got arrays of shape {list(column.shape[1:])}")
             flat[:, k] = _exact(column, element, name)
             if missing is not None:
                 absent[:, k] = missing
@@ -162,7 +163,7 @@ class _Source:
         if partly.any():
             row = int(partly.argmax())
             raise ValueError(f"{names[int(absent[row].argmax())]}: row {row}: no value, but other elements of "
-                             f"{port.name} have one there")
+                             f"{port.name} have one in this row; give all of them or none")
         return values, absent.all(axis=1) if absent.any() else None
 
 
@@ -181,8 +182,8 @@ class _Pandas(_Source):
         if kept is None or kept.kind not in "biufmM":
             return _of_objects(series.to_numpy(dtype=object), port, name)
         if kept.kind in "mM":
-            raise TypeError(f"{name}: expected {port.dtype}, got {series.dtype}; seconds, say, are numbers: "
-                            "`(t - pandas.Timestamp(0)) / pandas.Timedelta(seconds=1)`")
+            raise TypeError(f"{name}: expected {port.dtype}, got {series.dtype}; convert it to numbers, for instance "
+                            "to seconds: `(t - pandas.Timestamp(0)) / pandas.Timedelta(seconds=1)`")
         if isinstance(series.dtype, np.dtype):
             return series.to_numpy(), None
         missing = series.isna().to_numpy()
@@ -244,14 +245,14 @@ class _Arrow(_Source):
 
 
 def names_of(names: Iterable[str], ports: Sequence[Port]) -> list[str]:
-    """Of a table with these columns, those that the ports are read from. Raises TypeError if some are missing."""
+    """Returns the columns, among the `names` of a table, from which the ports are read. TypeError if one is missing."""
     source = _Source(names)
     source.check(ports)
     return [name for port in ports for name in source.columns_for(port)]
 
 
 def is_table(value: Any) -> bool:
-    """Whether `columns_of` reads it."""
+    """Returns whether `columns_of` can read the value."""
     return (isinstance(value, Parquet) or is_pandas(value) or hasattr(value, "__arrow_c_stream__")
             or hasattr(value, "__arrow_c_array__") and hasattr(value, "schema")
             or getattr(getattr(value, "dtype", None), "names", None) is not None)
@@ -274,14 +275,14 @@ def _source(table: Any, ports: Sequence[Port]) -> _Source:
             return _Arrow(arrow.Table.from_batches([table]))
         return _Arrow(table if isinstance(table, arrow.Table) else arrow.table(table))
     if hasattr(table, "dtype"):
-        raise TypeError(f"inputs: expected a mapping or a table, got {describe(table)}; an array is given by name: "
+        raise TypeError(f"inputs: expected a mapping or a table, got {describe(table)}; give an array by name: "
                         f"run({ports[0].name if ports else 'x'}=…)")
     raise TypeError("inputs: expected a mapping of arrays by name, a pandas DataFrame, a PyArrow table or batch, or a "
                     f"Parquet file (rmlc.tables.parquet), got {describe(table)}")
 
 
 def slices_of(table: Any, ports: Sequence[Port], block: int) -> Iterator[Any]:
-    """A table in parts of so many rows."""
+    """Yields a table in parts of `block` rows."""
     source = _source(table, ports)
     whole = source._table if isinstance(source, _Arrow) else table
     return (whole[k : k + block] for k in range(0, len(whole), block))
@@ -295,12 +296,12 @@ def is_missing(value: Any) -> bool:
 
 
 def _of_objects(values: Any, port: Port, name: str) -> Column:
-    """Of Python's objects: numbers, or arrays."""
+    """Reads a column of Python objects, which are numbers or arrays."""
     np = numpy()
     is_float = port.dtype in ("bf16", "f16", "f32", "f64")
 
     def stands_for_nothing(value: Any) -> bool:
-        # Where pandas has no integers, booleans or arrays that can be missing, it puts a NaN there.
+        # pandas uses a NaN for a missing value in a column of integers, Booleans or arrays.
         return is_missing(value) or (not (is_float and not port.shape) and isinstance(value, float)
                                       and math.isnan(value))
 
@@ -319,7 +320,7 @@ def _of_objects(values: Any, port: Port, name: str) -> Column:
             raise TypeError(f"{name}: row {row}: expected {port.dtype}, got {describe(value)}")
     found = np.array(elements) if elements else np.zeros((0, *port.shape), port.numpy_dtype)
     if found.dtype.kind == "O":
-        raise ValueError(f"{name}: some number is in the range of no type of 64 bits")
+        raise ValueError(f"{name}: a number is out of the range of all types of 64 bits")
     if len(there) == len(values):
         return found, None
     spread = np.zeros((len(values), *port.shape), found.dtype)
@@ -333,7 +334,7 @@ def _of_arrow(array: Any, port: Port, name: str) -> Column:
     kind = array.type
     if isinstance(kind, arrow.BaseExtensionType):
         if getattr(kind, "permutation", None) is not None and list(kind.permutation) != sorted(kind.permutation):
-            raise TypeError(f"{name}: tensors whose axes are permuted")
+            raise TypeError(f"{name}: tensors with permuted axes are not supported; store the axes in their own order")
         if tuple(getattr(kind, "shape", shape)) != shape:
             raise ValueError(f"{name}: expected {port.dtype}{list(shape)}, got tensors of shape {list(kind.shape)}")
         if hasattr(kind, "shape"):
@@ -344,7 +345,7 @@ def _of_arrow(array: Any, port: Port, name: str) -> Column:
 
 
 def _of_nested(array: Any, shape: tuple[int, ...], port: Port, name: str) -> Column:
-    """Lists in lists, `shape` deep, of numbers."""
+    """Reads numbers in nested lists. `shape` contains the lengths of the lists at each level."""
     arrow, np = required("pyarrow"), numpy()
     if arrow.types.is_dictionary(array.type):
         array = array.dictionary_decode()
@@ -369,12 +370,12 @@ def _of_nested(array: Any, shape: tuple[int, ...], port: Port, name: str) -> Col
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(f"{name}: row {row}: expected {port.dtype}{list(port.shape)}, got a list of {lengths[row]} "
-                         f"where {shape[0]} are expected")
+                         f"elements instead of {shape[0]}")
     inner, gaps = _of_nested(array.flatten(), shape[1:], port, name)
     there = len(array) if missing is None else int((~missing).sum())
     inner = inner.reshape(there, *shape)
     if gaps is not None and gaps.any():
-        raise ValueError(f"{name}: some elements of a value are null and some are not")
+        raise ValueError(f"{name}: only some elements of a value are null; give all elements of a value or none")
     if missing is None:
         return inner, None
     values = np.zeros((len(array), *shape), inner.dtype)
@@ -383,7 +384,7 @@ def _of_nested(array: Any, shape: tuple[int, ...], port: Port, name: str) -> Col
 
 
 def _exact(values: Any, port: Port, name: str) -> Any:
-    """The same numbers as the port's type, C-contiguous; `values` itself if it is that."""
+    """Returns the same numbers in the type of the port, C-contiguous. The result is `values` itself if possible."""
     np = numpy()
     wanted = port.numpy_dtype
     if values.shape[1:] != port.shape:
@@ -401,23 +402,23 @@ def _exact(values: Any, port: Port, name: str) -> Any:
             wrong = np.isinf(converted) & ~np.isinf(values)
         elif want in "iu":
             info = np.iinfo(wanted)
-            # The largest integer has no float of its own, the one above has.
+            # The largest integer may have no exact float, but the next integer has one.
             above = float(info.max) + 1.0 if have == "f" else None
             in_range = (values >= info.min) & (values < above if above is not None else values <= info.max)
             wrong = ~in_range | (values != np.trunc(values) if have == "f" else False)
         else:
             wrong = converted.astype(values.dtype) != values
             if want == "f":
-                # Beyond 2^63 a float reads back as any integer.
+                # A float beyond 2^63 may be converted back to any integer.
                 wrong |= ~(np.abs(converted.astype(np.float64)) < 2.0 ** (64 if have == "u" else 63))
     if wrong.any():
         at = np.unravel_index(int(wrong.argmax()), wrong.shape)
         hint = ""
         if values[at] != values[at]:
-            hint = "; where it stands for no value, `convert_dtypes()` makes it NA"
+            hint = "; if it means a missing value, convert it to NA by `convert_dtypes()`"
         elif want == "f" and have in "iu":
             hint = " exactly"
-        raise ValueError(f"{name}: row {int(at[0])}: {values[at]} is no {port.dtype}{hint}")
+        raise ValueError(f"{name}: row {int(at[0])}: {port.dtype} cannot represent {values[at]}{hint}")
     return converted
 
 
@@ -425,7 +426,7 @@ def _exact(values: Any, port: Port, name: str) -> Any:
 
 
 def dense(rows: Rows, port: Port) -> Column:
-    """Values for every row, zeros where absent, and where that is."""
+    """Returns a value for every row, with zeros where the stream is absent, and where that is (None: nowhere)."""
     np = numpy()
     column = rows[port.name]
     if not isinstance(column, Sampled):
@@ -437,10 +438,11 @@ def dense(rows: Rows, port: Port) -> Column:
 
 
 def rows_to_pandas(rows: Rows, ports: Sequence[Port]) -> Any:
-    """A DataFrame whose index, "cycle", is the rows' cycles.
+    """Returns a pandas DataFrame whose index, "cycle", contains the cycles of the rows.
 
-    Scalars are columns of their names, elements of tensors "x[0]", "x[0,1]". A stream that is present at every cycle
-    has NumPy's type; any other a type of pandas that knows NA ("Float32", "Int64", "boolean"; f16 as "Float32").
+    A scalar is a column of its name. The elements of a tensor are columns "x[0]", "x[0,1]". A stream that is present in
+    every cycle has its NumPy type. Any other stream has a pandas type with NA ("Float32", "Int64", "boolean"; f16
+    becomes "Float32").
     """
     pandas, np = required("pandas"), numpy()
     wrap = {"b": pandas.arrays.BooleanArray, "i": pandas.arrays.IntegerArray, "u": pandas.arrays.IntegerArray,
@@ -459,9 +461,10 @@ def rows_to_pandas(rows: Rows, ports: Sequence[Port]) -> Any:
 
 
 def rows_to_arrow(rows: Rows, ports: Sequence[Port]) -> Any:
-    """A PyArrow table: a column "cycle" (unless an output is called so), then the outputs, null where absent.
+    """Returns a PyArrow table with a column "cycle", unless an output has this name, and a column for each output.
 
-    Tensors are lists of fixed size. Streams that are present at every cycle are not copied, but for booleans.
+    A value is null where an output is absent. Tensors are lists of fixed size. A stream that is present in every cycle
+    is not copied, unless it is Boolean.
     """
     arrow, np = required("pyarrow"), numpy()
     columns: dict[str, Any] = {"cycle": arrow.array(np.arange(rows.cycles.start, rows.cycles.stop))}
@@ -471,10 +474,10 @@ def rows_to_arrow(rows: Rows, ports: Sequence[Port]) -> Any:
 
 
 def arrow_array(port: Port, values: Any, missing: Any) -> Any:
-    """Values of a port as an array of PyArrow: tensors are lists of fixed size, nulls stand where values are missing."""
+    """Returns the values of a port as a PyArrow array. Tensors are lists of fixed size, and missing values are null."""
     arrow = required("pyarrow")
     if 0 in port.shape:
-        raise ValueError(f"{port.name}: Arrow has no lists for tensors without elements")
+        raise ValueError(f"{port.name}: Arrow has no lists for tensors without elements; leave this output out")
     nulls = None if missing is None or not missing.any() else missing
     array = arrow.array(values.reshape(-1), mask=nulls if not port.shape else None)
     for extent in reversed(port.shape[1:]):
@@ -486,7 +489,7 @@ def arrow_array(port: Port, values: Any, missing: Any) -> Any:
 
 
 def to_arrow(rows: Rows) -> Any:
-    """See `rows_to_arrow`."""
+    """Returns rows as a PyArrow table; see `rows_to_arrow`."""
     return rows_to_arrow(rows, rows._ports)
 
 
@@ -494,11 +497,11 @@ def to_arrow(rows: Rows) -> Any:
 
 
 class Parquet:
-    """A Parquet file that is read batch by batch, and of each only the columns that are needed."""
+    """A Parquet file that is read batch by batch. Only the columns that are needed are read."""
 
     def __init__(self, path: Path, batch: int) -> None:
         if batch < 1:
-            raise ValueError(f"batch: expected a number of rows, got {batch}")
+            raise ValueError(f"batch: expected a positive number of rows, got {batch}")
         self.path, self.batch = os.fspath(path), batch
         self._file = required("pyarrow.parquet").ParquetFile(self.path)
         self.names: list[str] = self._file.schema_arrow.names
@@ -507,19 +510,19 @@ class Parquet:
         return int(self._file.metadata.num_rows)
 
     def batches(self, ports: Sequence[Port]) -> Iterator[Any]:
-        """Record batches with the columns of these ports."""
-        needed = names_of(self.names, ports)  # at once, not at the first batch
+        """Yields record batches with the columns of these ports."""
+        needed = names_of(self.names, ports)  # raises an error now, and not at the first batch
         return self._of(needed)
 
     def _of(self, names: list[str] | None) -> Iterator[Any]:
         yield from self._file.iter_batches(self.batch, columns=names)
 
     def table(self, ports: Sequence[Port]) -> Any:
-        """All rows of the columns of these ports."""
+        """Returns all rows of the columns of these ports."""
         return self._file.read(names_of(self.names, ports))
 
     def columns(self, names: list[str]) -> Any:
-        """All rows of the columns of these names, as far as there are such."""
+        """Returns all rows of the columns with these names that exist."""
         return self._file.read([name for name in names if name in self.names])
 
     def __iter__(self) -> Iterator[Any]:
@@ -530,9 +533,10 @@ class Parquet:
 
 
 def parquet(path: Path, batch: int = 65536) -> Parquet:
-    """A Parquet file, for `Instance.stream` (which holds `batch` rows of it at a time), or `run` (which reads all).
+    """Opens a Parquet file for `Instance.stream` or `Instance.run`.
 
-    Only the columns of the node's inputs are read. By itself it is an iterable of PyArrow record batches. Raises
-    ImportError without PyArrow; FileNotFoundError.
+    `stream` holds `batch` rows in memory at a time, and `run` reads all rows. Only the columns of the node's inputs are
+    read. The result is also an iterable of PyArrow record batches. Raises ImportError without PyArrow, and
+    FileNotFoundError if there is no such file.
     """
     return Parquet(path, batch)

@@ -1,4 +1,4 @@
-"""Nodes as layers of PyTorch: `Module` runs a node forward, and what `diff` makes of it backward. On the CPU."""
+"""Nodes as layers of PyTorch. `Module` runs a node forward, and its derivative by `diff` backward, on the CPU."""
 
 from __future__ import annotations
 
@@ -28,12 +28,15 @@ except ImportError as error:
 _FLOATS = ("f32", "f64")
 
 
-# ---- the programs that run -----------------------------------------------------------------------
+# ---- the programs of a layer ---------------------------------------------------------------------
 
 def _program(node: Node, source: str, name: str, text: str, first: Mapping[str, Any],
              gathered: Iterable[str] = ()) -> Node:
-    """A node that calls the given one, behind those of its source. Its parameters begin as constants: every run gives
-    them, and how they begin in the program may take long to compute."""
+    """Compiles a node that calls the given one, with its text appended to the source.
+
+    The parameters start with constants from a file. Every run sets them, and the program's own initial values may take
+    long to compute.
+    """
     prefix = node.name + "."
     request: Request = node._request
     constants = {prefix + path: value for path, value in first.items() if node.params[path].dtype in _FLOATS}
@@ -48,9 +51,12 @@ def _program(node: Node, source: str, name: str, text: str, first: Mapping[str, 
 
 
 def _derivative(node: Node, source: str, first: Mapping[str, Any], gathered: Iterable[str], with_inputs: bool) -> Node:
-    """The node `rmlc_torch_backward`, which differentiates the node. Its inputs are those of the node, x0, x1, …, and
-    what comes for the outputs, g0, …; its outputs are those of the node and gradients of inputs, d0, …. Those of
-    parameters are added up by their paths behind the name of the node."""
+    """Compiles the node `rmlc_torch_backward`, which differentiates the node.
+
+    Its inputs are those of the node, x0, x1, …, and the adjoints of the outputs, g0, …. Its outputs are those of the
+    node and the gradients of the inputs, d0, …. The gradients of parameters are summed under their paths, prefixed by
+    the name of the node.
+    """
     floats = [k for k, port in enumerate(node.inputs) if port.dtype in _FLOATS]
     typed = [f"x{k}: {port.type}" for k, port in enumerate(node.inputs)]
     adjoints = [k for k, port in enumerate(node.outputs) if port.dtype in _FLOATS]
@@ -67,8 +73,10 @@ def _derivative(node: Node, source: str, first: Mapping[str, Any], gathered: Ite
 
 
 def _forward(node: Node, source: str, first: Mapping[str, Any]) -> Node:
-    """The node `rmlc_torch_forward`, which calls the node: at the path that it has in the derivative, as random numbers
-    are drawn by paths."""
+    """Compiles the node `rmlc_torch_forward`, which calls the node.
+
+    The call has the same path as in the derivative, because random numbers depend on paths.
+    """
     typed = ", ".join(f"x{k}: {port.type}" for k, port in enumerate(node.inputs))
     typed_outputs = ", ".join(f"y{k}: {port.type}" for k, port in enumerate(node.outputs))
     text = (f"node rmlc_torch_forward({typed}) -> ({typed_outputs})\n"
@@ -78,7 +86,7 @@ def _forward(node: Node, source: str, first: Mapping[str, Any]) -> Node:
 
 
 def _still(node: Node) -> list[str]:
-    """Paths of the parameters that do not move by themselves."""
+    """Returns the paths of the parameters that the program itself does not change."""
     if not node.params:
         return []
     moving = Node(node._request._replace(gathered=("*",), parameters=("", (), False))).params
@@ -86,8 +94,11 @@ def _still(node: Node) -> list[str]:
 
 
 def _first_values(node: Node, seed: int) -> dict[str, Any]:
-    """What parameters begin as: what they are behind a cycle of the program in which none moves, with truth values that
-    are true, so that segments end. One that is not there of zeros may be of other numbers."""
+    """Returns the initial values of the parameters.
+
+    They are the values after one cycle of the program with all parameters frozen. Boolean inputs are true, so that
+    segments end. If a parameter has no value for inputs of zeros, ones are tried, and then minus ones.
+    """
     still = Node(node._request._replace(frozen=("*",))) if node.params else node
     found: dict[str, Any] = {}
     for number in (0, 1, -1):
@@ -96,16 +107,17 @@ def _first_values(node: Node, seed: int) -> dict[str, Any]:
             break
         instance = still.start(seed=seed)
         columns = {port.name: np.full((1, *port.shape), _filled(port, number), port.numpy_dtype) for port in node.inputs}
-        with contextlib.suppress(RunError), warnings.catch_warnings():  # it may compute nothing of this number
+        with contextlib.suppress(RunError), warnings.catch_warnings():  # the program may fail for this number
             warnings.simplefilter("ignore", UndeterminedWarning)
             instance.run(columns)
             instance.finish()
         for path in missing:
-            with contextlib.suppress(RunError):  # it begins at a later cycle
+            with contextlib.suppress(RunError):  # the parameter starts in a later cycle
                 found[path] = np.array(instance.params[path])
     for path in node.params:
         if path not in found:
-            raise ValueError(f"{path}: what it begins as is not known, as no input of zeros or ones makes it begin")
+            raise ValueError(f"{path}: the initial value of this parameter is unknown, because it has none in cycle 0 "
+                             "for inputs of zeros or ones; let it start in cycle 0")
     return found
 
 
@@ -117,7 +129,7 @@ def _filled(port: Port, number: int) -> Any:
 
 
 def _run(instance: Instance, columns: Mapping[str, Any], parameters: Mapping[str, Any], cycles: int) -> list[Rows]:
-    """A sequence from cycle 0: all rows, in one or two parts."""
+    """Runs a sequence from cycle 0, and returns all its rows in one or two parts."""
     instance.params.update(parameters)
     parts = [instance.run(columns)]
     if len(parts[0]) < cycles:
@@ -126,13 +138,13 @@ def _run(instance: Instance, columns: Mapping[str, Any], parameters: Mapping[str
             parts.append(instance.finish())
     known = sum(map(len, parts))
     if known < cycles:
-        raise RunError(f"{instance.node.name}: only {known} of {cycles} rows are known at the end of the sequence: it looks "
-                       "ahead, so let `end` be true at the last cycle")
+        raise RunError(f"{instance.node.name}: only {known} of {cycles} rows are known at the end of the sequence, "
+                       "because the node looks ahead; let `end` be true in the last cycle")
     return parts
 
 
 def _column(parts: list[Rows], name: str) -> Any:
-    """Values of all parts, where they are present."""
+    """Returns the values of an output in all parts, in the cycles where it is present."""
     values = [part[name].values if isinstance(part[name], Sampled) else part[name] for part in parts]
     return values[0] if len(values) == 1 else np.concatenate(values)
 
@@ -142,7 +154,10 @@ def _array(tensor: torch.Tensor) -> Any:
 
 
 class _Run(torch.autograd.Function):
-    """Inputs are (B, T, …), in the order of the node's, then its parameters, then what it keeps besides."""
+    """The function of a layer for autograd.
+
+    Its arguments are the inputs of the node in their order, (B, T, …) each, then the parameters, then the buffers.
+    """
 
     @staticmethod
     def forward(ctx: Any, layer: Module, *tensors: torch.Tensor) -> Any:
@@ -195,8 +210,8 @@ class _Run(torch.autograd.Function):
             with layer._instance(derivative, ctx.seed) as instance:
                 parts = _run(instance, columns, begin, cycles)
                 if not instance.settled:
-                    raise RunError(f"{node.name}: gradients need cycles behind the end of the sequence, so let `end` be "
-                                   "true at the last cycle")
+                    raise RunError(f"{node.name}: the gradients need cycles after the end of the sequence; let `end` "
+                                   "be true in the last cycle")
                 for k, array in moved.items():
                     array[b] = _column(parts, f"d{k}")
                 found = instance.params
@@ -209,23 +224,24 @@ class _Run(torch.autograd.Function):
 
 
 class Module(torch.nn.Module):
-    """A layer that runs a node over sequences: forward as it is compiled, backward as `diff` makes it. CPU only.
+    """A layer that runs a node over sequences. The backward pass runs the derivative that `diff` creates. CPU only.
 
         layer = rmlc.torch.Module(rmlc.load("model.rml").node("model"))
         y = layer(x)              # x: (T, …), or (B, T, …) for B sequences; y alike
 
-    `node` is a compiled node, or a module, of which `name` says the node and `options` are those of `rmlc.Module.node`.
-    Each sequence begins at cycle 0, with the memories that the program begins with, and the random numbers of `seed`
-    (those of a program that calls the node).
-    `end` names the input that is true at the last cycle of a sequence; it is made where the call does not give it.
+    `node` is a compiled node, or a module. For a module, `name` is the name of the node, and `options` are those of
+    `rmlc.Module.node`. `end` is the name of the input that is true in the last cycle of a sequence. If a call does not
+    give this input, the layer creates it. Each sequence starts at cycle 0, with the initial memories of the program,
+    and with the random numbers of `seed` (those of a program that calls the node).
 
-    Parameters of the node that a gradient reaches are parameters of this module, and keys of its `state_dict`, by their
-    paths; they begin as the program says. Those that move by themselves (running averages), and those that are frozen,
-    are buffers; after a call they are what the last sequence has left.
+    The parameters of the node that have a gradient are parameters of this module, and keys of its `state_dict`, by
+    their paths. They start with the initial values of the program. Parameters that the program itself changes (running
+    averages) and frozen parameters are buffers. After a call, they have the values after the last sequence.
 
-    Element types are the node's: f32 or f64 for what has gradients, integers and booleans besides. Ports that are not
-    present at every cycle are refused (ValueError). Recurrences have a gradient only over segments that end, with
-    `fby_end` (CompileError says so); parameters need not be held by `param_end`, but gradients then take less time.
+    The element types are those of the node: f32 or f64 for values with gradients, and also integers and Booleans. A
+    port that is absent in some cycles is refused (ValueError). A recurrence has a gradient only over segments that end,
+    so it must use `fby_end`; otherwise CompileError is raised. Parameters need not be held by `param_end`, but
+    gradients take less time if they are.
     """
 
     def __init__(self, node: Node | Source, name: str = "", *, end: str = "end", seed: int = 0, **options: Any) -> None:
@@ -233,21 +249,21 @@ class Module(torch.nn.Module):
         if isinstance(node, Source):
             node = node.node(name, **options)
         elif name or options:
-            raise TypeError(f"{name or next(iter(options))}: given for a module, not for a node that is compiled")
+            raise TypeError(f"{name or next(iter(options))}: possible only if `node` is a module, not a compiled node")
         elif not isinstance(node, Node):
             raise TypeError(f"node: expected a rmlc.Node or a rmlc.Module, got {describe(node)}")
         request = node._request
         if request.watches or request.gathered:
-            raise ValueError("node: compile it without `watch` and `gradients`")
+            raise ValueError("node: it has `watch` or `gradients`; compile it without them")
         if not request.text and request.file.endswith(".onnx"):
-            raise ValueError("node: an ONNX model has no source: write it by `rmlc import`, and load that")
+            raise ValueError("node: an ONNX model has no source; write it by `rmlc import`, and load the source")
         for port in (*node.inputs, *node.outputs):
             if not port.always:
-                raise ValueError(f"{port.name}: it is not present at every cycle; give it a value where it is absent")
+                raise ValueError(f"{port.name}: it is absent in some cycles; give it a value there, as `merge` does")
             if port.dtype in ("f16", "bf16"):
                 raise ValueError(f"{port.name}: {port.dtype} has no gradients; cast it within the program")
         if not node.inputs:
-            raise ValueError("the node has no inputs, so how long is a sequence?")
+            raise ValueError("node: it has no inputs, so the length of a sequence is unknown; add an input")
         self.node = node
         self.seed = seed
         self._end = next((port.name for port in node.inputs if port.name == end and port.type == "bool"), None)
@@ -267,7 +283,7 @@ class Module(torch.nn.Module):
             self._places[path] = self._register(path, value, path in self._parameter_paths)
 
     def _register(self, path: str, value: torch.Tensor, learns: bool) -> tuple[torch.nn.Module, str]:
-        """Under the names that the path consists of; those that PyTorch uses itself get a `_` behind."""
+        """Registers a parameter or buffer under the names of its path. Names used by PyTorch itself get a final `_`."""
         holder: torch.nn.Module = self
         *outer, name = path.split(".")
         for each in outer:
@@ -297,11 +313,11 @@ class Module(torch.nn.Module):
 
     @contextlib.contextmanager
     def _instance(self, node: Node, seed: int) -> Iterator[Instance]:
-        """One at cycle 0. What has run is used again: it keeps the memory that a sequence takes."""
+        """Yields an instance at cycle 0. Used instances are reused, because they keep the memory for a sequence."""
         idle = self._idle.setdefault(node, [])
         instance: Instance | None = None
         with contextlib.suppress(IndexError):
-            instance = idle.pop()  # at once, as threads may share a layer
+            instance = idle.pop()  # one atomic operation, because threads may share a layer
         if instance is not None and instance.seed == seed:
             instance.reset()
         else:
@@ -313,18 +329,18 @@ class Module(torch.nn.Module):
         return {**self.__dict__, "_programs": {}, "_idle": {}}  # compiled again when it is used
 
     def _inputs(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[list[torch.Tensor], bool]:
-        """Every input as (B, T, …), and whether that first axis was given."""
+        """Returns every input as (B, T, …), and whether the caller gave the axis B."""
         ports = self.node.inputs
         free = [port for port in ports if port.name != self._end]
         if len(given) > len(free):
-            raise TypeError(f"{len(given)} inputs, but there are {len(free)}: "
-                            + ", ".join(port.name for port in free) + (f"; `{self._end}=`" if self._end else ""))
+            raise TypeError(f"inputs: expected at most {len(free)} ({', '.join(port.name for port in free)}), got "
+                            f"{len(given)}" + (f"; give `{self._end}` by name" if self._end else ""))
         values = {port.name: value for port, value in zip(free, given)}
         for name, value in named.items():
             if all(name != port.name for port in ports):
                 raise TypeError(f"no input '{name}'; the inputs are: {', '.join(port.name for port in ports)}")
             if name in values:
-                raise TypeError(f"{name}: given twice")
+                raise TypeError(f"{name}: given twice, by position and by name; remove one of the two")
             values[name] = value
         axes: tuple[str, tuple[int, ...]] | None = None
         for port in ports:
@@ -332,25 +348,26 @@ class Module(torch.nn.Module):
             if value is None:
                 if port.name == self._end:
                     continue
-                raise TypeError(f"{port.name}: missing")
+                raise TypeError(f"{port.name}: missing; give a tensor for this input")
             if not isinstance(value, torch.Tensor):
                 raise TypeError(f"{port.name}: expected a tensor, got {describe(value)}")
             if value.device.type != "cpu":
-                raise ValueError(f"{port.name}: it is on {value.device}, but nodes run on the CPU: `.cpu()`")
+                raise ValueError(f"{port.name}: it is on {value.device}, but nodes run on the CPU; move it by `.cpu()`")
             wanted = torch.from_numpy(np.empty(0, port.numpy_dtype)).dtype
             if value.dtype != wanted:
                 raise TypeError(f"{port.name}: expected {wanted}, got {value.dtype}; `.to({wanted})` converts it")
             before = value.dim() - len(port.shape)
             if before not in (1, 2) or tuple(value.shape[before:]) != port.shape:
-                raise ValueError(f"{port.name}: expected {port.type} behind (T,) or (B, T), got {tuple(value.shape)}")
+                raise ValueError(f"{port.name}: expected {port.type} after the axes (T,) or (B, T), got "
+                                 f"{tuple(value.shape)}")
             if axes is not None and axes[1] != tuple(value.shape[:before]):
-                raise ValueError(f"{port.name}: sequences are {tuple(value.shape[:before])}, "
-                                 f"but those of {axes[0]} are {axes[1]}")
+                raise ValueError(f"{port.name}: its sequences have the axes {tuple(value.shape[:before])}, "
+                                 f"but those of {axes[0]} have {axes[1]}")
             axes = port.name, tuple(value.shape[:before])
         if axes is None:
-            raise TypeError(f"{self._end}: missing, as there is no other input that says how long a sequence is")
+            raise TypeError(f"{self._end}: missing; no other input determines the length of a sequence")
         if 0 in axes[1]:
-            raise ValueError(f"{axes[0]}: no cycles, or no sequences: {axes[1]}")
+            raise ValueError(f"{axes[0]}: no cycles or no sequences, its axes are {axes[1]}; give at least one of each")
         if self._end is not None and self._end not in values:
             values[self._end] = torch.zeros(axes[1], dtype=torch.bool)
             values[self._end][..., -1] = True
@@ -358,15 +375,16 @@ class Module(torch.nn.Module):
         return [values[port.name] if batched else values[port.name][None] for port in ports], batched
 
     def forward(self, *inputs: torch.Tensor, **named: torch.Tensor) -> Any:
-        """Inputs in the node's order without `end`, or by name: (T, …) or (B, T, …) each.
+        """Runs the node over sequences. The inputs are in the node's order without `end`, or given by name.
 
-        Returns the output alike, or a named tuple of them if there are several.
+        Each input is (T, …), or (B, T, …) for B sequences. Returns the output in the same form, or a named tuple if
+        there are several outputs.
         """
         tensors, batched = self._inputs(inputs, named)
         held = [getattr(holder, name) for holder, name in self._places.values()]
         for path, value in zip(self._paths, held):
             if value.device.type != "cpu":
-                raise ValueError(f"{path}: it is on {value.device}, but nodes run on the CPU: `module.cpu()`")
+                raise ValueError(f"{path}: it is on {value.device}, but nodes run on the CPU; use `module.cpu()`")
         outputs = _Run.apply(self, *tensors, *held)  # type: ignore[no-untyped-call, unused-ignore]
         shaped = outputs if batched else [each[0] for each in outputs]
         return shaped[0] if len(shaped) == 1 else self.node._row_type(*shaped)

@@ -1,9 +1,9 @@
-"""Training over data that is there as a whole: epochs, early stopping, the best epoch, checkpoints.
+"""Training over a complete data set: epochs, early stopping, the best epoch, checkpoints.
 
     for epoch in rmlc.training.epochs(instance, {"x": X, "t": T}, most=100, metric="loss", patience=5):
         print(epoch.number, epoch.value)
 
-The program itself says how it learns; here it is run over the data again and again.
+The program itself defines how it learns. This module runs it over the data repeatedly.
 """
 
 from __future__ import annotations
@@ -33,52 +33,57 @@ Metric = str | Callable[[Rows], float]
 class Epoch:
     """One pass over the data."""
 
-    number: int  # from 1
-    rows: Rows  # of the instance that learns, as far as they are known
-    validation: Rows | None
-    value: float | None  # of the metric
-    best: bool  # better than all epochs before
+    number: int  # the number of the epoch, counted from 1
+    rows: Rows  # the rows of the learning instance that became known
+    validation: Rows | None  # the rows of the validation, if there is one
+    value: float | None  # the value of the metric, if there is one
+    best: bool  # True if the value is better than in all earlier epochs
 
 
 def epochs(instance: Instance, data: Any, *, most: int | None = None, until: Callable[[Epoch], bool] | None = None,
            validate: tuple[Node, Any] | None = None, metric: Metric | None = None, goal: str = "least",
            patience: int | None = None, keep_best: bool = True, checkpoint: Path | None = None, every: int = 1,
            resume: bool = False, copy: bool = False) -> Iterator[Epoch]:
-    """Runs an instance over the data again and again, and yields an `Epoch` for each time.
+    """Runs an instance over the data repeatedly, and yields an `Epoch` for each pass.
 
-    data: inputs by name, or a table, as `Instance.run` takes them; or a function that makes them of the number of the
-    epoch (from 1), in another order say. The instance goes on from epoch to epoch: a program with segments ends the
-    last one of the data by its `end`.
-    most: so many epochs in all.  until: stops behind an epoch for which it is true.  One of these two, or patience.
-    validate: a node and data for it. After each epoch it is run over them from cycle 0, with the parameters of the
-    instance, found by path; others begin as its program says.
-    metric: an output, of which the mean over its elements counts; or a function of rows that returns a number. It is
-    asked of the rows of the validation, if there is one, else of the epoch's own.
-    goal: "least" or "most": which metric is best. NaN is never better.  patience: stops when so many epochs in turn
-    have not been better than the best.
-    keep_best: when this ends, not by a `break`, the instance is as it was behind the best epoch.
-    checkpoint: a zip file that is written every `every` epochs and at the end, always as a whole. It holds `last.state`
-    and `best.state` (states as `Instance.save` writes them) and `epochs.json`.
-    resume: goes on, to the bit, behind the last epoch of the checkpoint if that file exists, else begins.
+    instance: the instance that learns. It continues from epoch to epoch. In a program with segments, the input `end`
+    must end the last segment of the data.
+    data: inputs by name, or a table, as for `Instance.run`. Or a function that returns them for the number of an epoch
+    (from 1), for instance in a new order.
+    most: the greatest number of epochs.
+    until: a function of an `Epoch`. Training stops after an epoch for which it returns True.
+    patience: stops after this number of successive epochs that are not better than the best one. One of `most`, `until`
+    and `patience` is required.
+    validate: a node and data for it. After each epoch, the node runs over this data from cycle 0, with the parameters
+    of the instance, which are matched by path. Its other parameters have their initial values.
+    metric: the name of an output, whose mean over all elements is the metric; or a function of rows that returns a
+    number. It is computed for the rows of the validation, if there is one, and otherwise for the rows of the epoch.
+    goal: "least" or "most", depending on which value of the metric is best. NaN is never better.
+    keep_best: whether the instance finally has its state after the best epoch. A `break` prevents this.
+    checkpoint: a zip file that is written every `every` epochs and at the end, each time in one step. It contains
+    `last.state` and `best.state`, in the format of `Instance.save`, and `epochs.json`.
+    every: the number of epochs from one checkpoint to the next.
+    resume: whether to continue after the last epoch of the checkpoint, with the same bits, if the file exists.
     copy: as in `Instance.run`.
 
-    Raises TypeError and ValueError for wrong arguments, at once, and what `Instance.run` and `Instance.load` raise.
+    Wrong arguments raise TypeError or ValueError immediately. Further errors are those of `Instance.run` and
+    `Instance.load`.
     """
     if not isinstance(instance, Instance):
         raise TypeError(f"instance: expected a rmlc.Instance (`node.start()`), got {describe(instance)}")
     if most is None and until is None and patience is None:
-        raise ValueError("most, until, patience: none is given, so it would never end")
+        raise ValueError("most, until, patience: training would never end; give one of them")
     if most is not None:
         most = whole(most, "most", 0, 2**63 - 1)
     if patience is not None:
         patience = whole(patience, "patience", 1, 2**63 - 1)
     every = whole(every, "every", 1, 2**63 - 1)
     if goal not in ("least", "most"):
-        raise ValueError(f"goal: 'least' or 'most', not {goal!r}")
+        raise ValueError(f"goal: expected 'least' or 'most', got {goal!r}")
     if metric is None and patience is not None:
-        raise ValueError("patience: what should get better? give a `metric`")
+        raise ValueError("patience: it needs a metric; give a `metric`")
     if resume and checkpoint is None:
-        raise ValueError("resume: from which file? give a `checkpoint`")
+        raise ValueError("resume: it needs a file; give a `checkpoint`")
     if validate is not None and not (isinstance(validate, tuple) and len(validate) == 2
                                      and isinstance(validate[0], Node)):
         raise TypeError(f"validate: expected a rmlc.Node and its data, got {describe(validate)}")
@@ -86,7 +91,8 @@ def epochs(instance: Instance, data: Any, *, most: int | None = None, until: Cal
     if isinstance(metric, str):
         names = [port.name for port in asked.outputs]
         if metric not in names:
-            raise ValueError(f"metric: '{metric}' is no output of {asked.name}; those are: {', '.join(names)}")
+            raise ValueError(f"metric: '{metric}' is not an output of {asked.name}; the outputs are: "
+                             f"{', '.join(names)}")
     elif metric is not None and not callable(metric):
         raise TypeError(f"metric: expected the name of an output or a function of rows, got {describe(metric)}")
     file = pathlib.Path(os.fspath(checkpoint)) if checkpoint is not None else None
@@ -94,7 +100,8 @@ def epochs(instance: Instance, data: Any, *, most: int | None = None, until: Cal
     if file is not None and resume and file.exists():
         record.read(file)
         if metric is None and None not in record.values or metric is not None and None in record.values:
-            raise ValueError(f"checkpoint: {file} was written {'without' if metric is not None else 'with'} a metric")
+            raise ValueError(f"checkpoint: {file} was written {'without' if metric is not None else 'with'} a metric; "
+                             "resume in the same way, or use another file")
         instance.load(record.last)
 
     def run() -> Iterator[Epoch]:
@@ -124,8 +131,9 @@ def _validated(instance: Instance, node: Node, data: Any, copy: bool) -> Rows:
     shared = instance.params
     own = {path: shared[path] for path in node.params if path in shared}
     if node.params and not own:
-        raise ValueError(f"validate: no parameter of {node.name} ({', '.join(node.params)}) is one of "
-                         f"{instance.node.name} ({', '.join(shared) or 'it has none'}): they are matched by path")
+        raise ValueError(f"validate: {node.name} ({', '.join(node.params)}) and {instance.node.name} "
+                         f"({', '.join(shared) or 'no parameters'}) have no parameter in common; parameters are "
+                         "matched by path")
     return node.start(seed=instance.seed, params=own).run(data, copy=copy)
 
 
@@ -139,18 +147,18 @@ def _value(metric: Metric | None, rows: Rows) -> float | None:
     column = rows[metric]
     values = np.asarray(column.values if isinstance(column, Sampled) else column)
     if not values.size:
-        raise ValueError(f"metric: '{metric}' has no value in {len(rows)} rows: are they known at the end of the data, "
-                         "and is it present?")
+        raise ValueError(f"metric: '{metric}' has no value in {len(rows)} rows; it must be present in some rows that "
+                         "are known at the end of the data")
     return float(values.mean(dtype=np.float64))
 
 
 class _Record:
-    """What decides whether to go on, and what a checkpoint holds."""
+    """The values of the metric so far, which decide whether to continue, and the states of a checkpoint."""
 
     def __init__(self, least: bool) -> None:
         self.least = least
         self.values: list[float | None] = []
-        self.best_at = 0  # the number of the best epoch
+        self.best_at = 0  # the number of the best epoch, 0 if there is none
         self.stopped = False
         self.last = self.best = b""
 
@@ -182,9 +190,9 @@ class _Record:
                 self.last, self.best = archive.read("last.state"), archive.read("best.state")
                 values, goal, stopped = about["values"], about["goal"], about["stopped"]
         except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"checkpoint: {file} is no checkpoint of epochs: {error}") from error
+            raise ValueError(f"checkpoint: {file} is not a checkpoint of epochs; give another file: {error}") from error
         if (goal == "least") != self.least:
-            raise ValueError(f"checkpoint: {file} was written with goal={goal!r}")
+            raise ValueError(f"checkpoint: {file} was written with goal={goal!r}; resume with the same goal")
         for value in values:
             self.add(value)
         self.stopped = stopped

@@ -31,14 +31,17 @@ std::size_t StepPorts::input_of(PyObject* name) const {
 void StepPorts::find_inputs(PyObject* names, Py_ssize_t by_position) {
   last_by_position_ = -1;
   if (static_cast<std::size_t>(by_position) > names_.size())
-    throw nb::type_error(("step takes " + std::to_string(names_.size()) + " values, not " +
-                          std::to_string(by_position) + ": one for each input")
+    throw nb::type_error(("inputs: expected at most " + std::to_string(names_.size()) + ", one for each input, got " +
+                          std::to_string(by_position))
                              .c_str());
   const Py_ssize_t by_name = names == nullptr ? 0 : PyTuple_Size(names);
   std::vector<std::size_t> inputs;
   std::vector<bool> given(names_.size());
   const auto add = [&](std::size_t k) {
-    if (given[k]) throw nb::type_error((std::string(program_.inputs[k].name) + ": given twice").c_str());
+    if (given[k])
+      throw nb::type_error(
+          (std::string(program_.inputs[k].name) + ": given twice, by position and by name; remove one of the two")
+              .c_str());
     given[k] = true;
     inputs.push_back(k);
   };
@@ -46,7 +49,9 @@ void StepPorts::find_inputs(PyObject* names, Py_ssize_t by_position) {
   for (Py_ssize_t i = 0; i < by_name; ++i) add(input_of(PyTuple_GetItem(names, i)));
   for (std::size_t k = 0; k < names_.size(); ++k)
     if (!given[k] && program_.inputs[k].always != 0)
-      throw nb::type_error((std::string(program_.inputs[k].name) + ": missing; it is there at every cycle").c_str());
+      throw nb::type_error(
+          (std::string(program_.inputs[k].name) + ": missing; this input is present in every cycle, so give its value")
+              .c_str());
   by_value_ = inputs;
   last_names_ = names == nullptr ? nb::object() : nb::borrow(names);
   last_by_position_ = by_position;
@@ -108,7 +113,8 @@ namespace {
 template <class Self>
 PyObject* step(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   try {
-    if (!nb::inst_ready(self)) throw nb::type_error("an instance is made by start() of a node");
+    if (!nb::inst_ready(self))
+      throw nb::type_error("this instance is not initialised; create instances by Node.start()");
     return nb::inst_ptr<Self>(self)->step(values, count, names);
   } catch (...) {
     set_error_of_exception();
@@ -126,16 +132,16 @@ PyCFunction step_function() {
 PyMethodDef step_methods[] = {
     {"step", step_function<Stepper>(), METH_FASTCALL | METH_KEYWORDS,
      "step(**inputs)\n--\n\n"
-     "Computes one cycle. Inputs are given by name, or in their order; None is an input that is absent.\n\n"
-     "A node whose every cycle hands out its row returns it: the value where there is one output, else a tuple with a\n"
-     "field for each. Any other returns the list of the rows that this cycle made known. Tensors of the former are\n"
-     "views, which the next step overwrites; of the latter they are copies."},
+     "Computes one cycle. Inputs are given by name, or in the order of the node. None is an absent input.\n\n"
+     "If each cycle of the node returns its own row, the result is this row: the value of the only output, or a tuple\n"
+     "with a field for each output. Tensors in it are views, which the next step overwrites. For any other node, the\n"
+     "result is the list of the rows that this cycle made known. Tensors in these rows are copies."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef keyed_step_methods[] = {
     {"_step", step_function<KeyedStepper>(), METH_FASTCALL | METH_KEYWORDS,
      "_step(key, /, **inputs)\n--\n\n"
-     "One cycle of the key, whose text is given: as `Instance.step`, but that tensors are copies."},
+     "Computes one cycle of the key whose text is given, like `Instance.step`. Tensors are copies."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace rml::python

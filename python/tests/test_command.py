@@ -100,7 +100,7 @@ def test_a_trace_that_stops_has_drawn_what_came_before() -> None:
 
 def test_build_of_what_is_none(tmp_path: pathlib.Path) -> None:
     node = rmlc.compile("node main(x: i32) -> (y: i32) y = x;").node()
-    with pytest.raises(ValueError, match="emit: one of 'exe', 'obj', .*, not 'wrong'"):
+    with pytest.raises(ValueError, match="emit: expected one of 'exe', 'obj', .*, got 'wrong'"):
         node.build(tmp_path / "wrong", emit="wrong")
     assert not list(tmp_path.iterdir())
 

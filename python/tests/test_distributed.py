@@ -148,15 +148,15 @@ def test_messages_name_key_and_row() -> None:
     def with_row(**changed: Any) -> list[Row]:
         return [*rows[:3], {**rows[3], **changed}, rows[4]]
 
-    assert raised(job, with_row(a=300), types) == "a: 300 is no u8 (m 'fan', n 3)"
-    assert raised(job, with_row(b=None), types).startswith("b: no value, but this input is present at every cycle")
+    assert raised(job, with_row(a=300), types) == "a: u8 cannot represent 300 (m 'fan', n 3)"
+    assert raised(job, with_row(b=None), types).startswith("b: no value, but this input is present in every cycle")
     assert raised(job, with_row(b=None), types).endswith("(m 'fan', n 3)")
     assert raised(job, with_row(b=0), types) == "divide.rml:1:42: cycle 3: division by zero (m 'fan', n 3)"
-    assert raised(job, with_row(m=None), types) == "m: null is no key (n 3)"
-    assert raised(job, with_row(m=""), types) == "m: an empty text is no key (n 3)"
-    assert raised(job, with_row(n=None), types) == "n: None has no place in an order (m 'fan')"
-    assert raised(job, with_row(n=2), types) == ("m 'fan': there are several rows at n 2, which have no order: give "
-                                                "`order_by` a further column that tells them apart")
+    assert raised(job, with_row(m=None), types) == "m: null is not a key (n 3); give every row a key"
+    assert raised(job, with_row(m=""), types) == "m: an empty text is not a key (n 3); give every row a key"
+    assert raised(job, with_row(n=None), types) == "n: None cannot order rows (m 'fan'); give every row a value"
+    assert raised(job, with_row(n=2), types) == ("m 'fan': there are several rows at n 2, so their order is not "
+                                                "defined; add a column to `order_by` in which they differ")
 
 
 def test_clocks_that_are_put_back() -> None:
@@ -192,7 +192,7 @@ def test_rows_that_are_late(late: str, sums: list[float] | None) -> None:
         encoded = [row for batch in job.encode(table) for row in batch.to_pylist()]
         words = [row["carried"] for row in encoded], [row["row"] for row in encoded]
         if sums is None and state is not None:
-            with pytest.raises(ValueError, match="fan': the row at n 2 came when that at n 2 had been computed; late="):
+            with pytest.raises(ValueError, match="fan': the row at n 2 came after the row at n 2 had been computed; "):
                 job.advance("fan", *words, state)
             return
         carried, rows, state = job.advance("fan", *words, state)
@@ -259,4 +259,4 @@ def test_files_travel_with_the_program(tmp_path: pathlib.Path, from_text: bool) 
     assert elsewhere() == elsewhere() == "20.0"
     (root,) = (tmp_path / "temporary").iterdir()
     (root / str(here)[1:] / "lib/mine.rml").write_text("node scale(x: f64) -> (y: f64) y = 7.0;")
-    assert f"{root}: not what was written there; remove it" in elsewhere()
+    assert f"{root}: the folder has other contents than rmlc wrote there; remove it" in elsewhere()

@@ -131,7 +131,7 @@ def test_predictions_that_know_too_much_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("more", "error", "text"), [
-    ({"metrics": []}, ValueError, "metrics: none is given"),
+    ({"metrics": []}, ValueError, "metrics: give at least one NAME:PREDICTION:TRUTH"),
     ({"metrics": ["mean:guess:y"]}, ValueError, "metrics: there is no metric 'mean'; there are accuracy"),
     ({"metrics": ["mae:guess"]}, ValueError, r"metrics: 'mae:guess' is not \[COLUMN=\]NAME:PREDICTION:TRUTH"),
     ({"metrics": [("mae", "guess", "y")]}, TypeError, "metrics: expected texts"),

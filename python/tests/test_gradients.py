@@ -181,9 +181,9 @@ def test_patterns_that_match_nothing(patterns: list[str], words: str) -> None:
 
 def test_what_is_refused() -> None:
     module = with_derivative(CELL)
-    with pytest.raises(ValueError, match="gradients: the compiled engine"):
+    with pytest.raises(ValueError, match="gradients: the reference engine does not sum gradients"):
         module.node("main", gradients=["*"], engine="reference")
-    with pytest.raises(TypeError, match="gradients: a list of patterns"):
+    with pytest.raises(TypeError, match="gradients: expected a list of patterns, got a str"):
         module.node("main", gradients="model.*")
     with pytest.raises(rmlc.CompileError, match="E0701"):  # the recurrence never ends
         rmlc.compile("""

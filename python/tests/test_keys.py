@@ -94,11 +94,11 @@ def test_shared_parameters(rows_of_command):
 def test_what_is_refused():
     node = rmlc.compile(CHANGE).node()
     many = node.start(key="m")
-    for keys, error, text in (([1.5], TypeError, "row 0 is 1.5, which is no key"), (np.array([1.5]), TypeError, "float64 is no type of keys"), ([None], TypeError, "row 0 is None"),
-                              (["a", ""], ValueError, "row 1 is empty"), (["a\ud800"], ValueError, "m: .* is no text"),
+    for keys, error, text in (([1.5], TypeError, "row 0 is 1.5, which is not a key"), (np.array([1.5]), TypeError, "float64 is not a type of keys"), ([None], TypeError, "row 0 is None"),
+                              (["a", ""], ValueError, "row 1 is empty"), (["a\ud800"], ValueError, "m: .* cannot be written as UTF-8"),
                                ([["a"]], TypeError, "one key for each row"),
                               (np.array(["a", float("nan")], object), TypeError, "row 1 is nan"),
-                              (["a", float("nan")], TypeError, "row 1 is nan, which is no key"),
+                              (["a", float("nan")], TypeError, "row 1 is nan, which is not a key"),
                               ([1.5, "a"], TypeError, "row 0 is 1.5"), (["a", 2], TypeError, "row 1 is 2, but .* texts"),
                               ([True, "a"], TypeError, "row 1 is 'a', but .* Booleans"),
                               ([True, 1], TypeError, "row 1 is 1, but .* Booleans"), ([b"a"], TypeError, "row 0 is b'a'"),
@@ -262,11 +262,11 @@ def test_steps_of_vectors_are_copies():
 
 def test_steps_that_are_refused():
     many = rmlc.compile("node main(x: i32) -> (y: i32) y = 100 / x;").node().start(key="m")
-    for given, error, text in (({"x": 1}, TypeError, "m: missing"), ({"m": 1.5, "x": 1}, TypeError, "m: float 1.5 is no key"),
-                               ({"m": "", "x": 1}, ValueError, "m: it is empty"), ({"m": "a\ud800", "x": 1}, ValueError, "m: .* is no text"),
-                                ({"m": None, "x": 1}, TypeError, "no key"),
+    for given, error, text in (({"x": 1}, TypeError, "m: missing"), ({"m": 1.5, "x": 1}, TypeError, "m: float 1.5 is not a key"),
+                               ({"m": "", "x": 1}, ValueError, "m: the key is empty"), ({"m": "a\ud800", "x": 1}, ValueError, "m: .* cannot be written as UTF-8"),
+                                ({"m": None, "x": 1}, TypeError, "not a key"),
                                ({"m": "a"}, TypeError, "x: missing"), ({"m": "a", "x": 1, "z": 2}, TypeError, "no input 'z'"),
-                               ({"m": "a", "x": "1"}, TypeError, "x: expected i32"), ({"m": ["a"], "x": 1}, TypeError, "no key")):
+                               ({"m": "a", "x": "1"}, TypeError, "x: expected i32"), ({"m": ["a"], "x": 1}, TypeError, "not a key")):
         with pytest.raises(error, match=text):
             many.step(**given)
     assert many.step(5, m="a") == 20 and many.keys == ["a"]
@@ -301,6 +301,6 @@ def test_tables_have_the_column_of_the_keys() -> None:
                                (pandas.DataFrame({"m": ["a", None], "x": [1.0, 2.0]}), ValueError, "m: row 1: no value"),
                                (arrow.table({"m": [None, "a"], "x": [1.0, 2.0]}), ValueError, "m: row 0: no value"),
                                (arrow.table({"m": [1.5], "x": [1.0]}), TypeError, "row 0 is 1.5"),
-                               (pandas.DataFrame({"m": [1.5], "x": [1.0]}), TypeError, "float64 is no type of keys")):
+                               (pandas.DataFrame({"m": [1.5], "x": [1.0]}), TypeError, "float64 is not a type of keys")):
         with pytest.raises(error, match=text):
             node.start(key="m").run(table)

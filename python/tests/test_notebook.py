@@ -79,7 +79,7 @@ def test_a_refused_cell_leaves_the_name_as_it_was(shell: Any) -> None:
 
 @pytest.mark.parametrize(("line", "text"), [
     ("", "got nothing"), ("2x", "got 2x"), ("m -D k", "CONSTANT=VALUE"), ("m more", "got m more"),
-    ("m -q", "no option -q"),
+    ("m -q", "unknown option -q"),
     ("m -D", "a value is missing"),
 ])
 def test_wrong_use_of_the_cell_magic(shell: Any, line: str, text: str) -> None:

@@ -121,7 +121,7 @@ def test_copies_and_pickles_go_on() -> None:
 @pytest.mark.parametrize("x, y, error, says", [
     ([1.0], True, TypeError, "x: expected a dict of features, got list"),
     ({"a": None}, True, TypeError, "x: 'a': expected a number or a text, got NoneType None"),
-    ({"a": float("nan")}, True, ValueError, "x: 'a' is nan; leave out"),
+    ({"a": float("nan")}, True, ValueError, "x: 'a' is nan; leave out features without a value"),
     ({"a": 1.0}, "yes", ValueError, "y: expected False or True, got str 'yes'"),
     ({"a": 1.0}, None, ValueError, "y: expected False or True"),
 ])
@@ -143,10 +143,10 @@ def test_wrong_numbers() -> None:
     (3, TypeError, "program: expected a text"),
     ("node main(x: f64) -> (y: f64)\n  y = x;\n", rmlc.CompileError, "features"),
     ("const features = 1;\nnode main(x: f64[features]) -> (y: f64)\n  y = sum(x);\n", ValueError,
-     "must answer at once and have the inputs"),
-    (rmlc.online.LINEAR.replace("(z: f64)", "(o: f64)") + "  o = post z;\n", ValueError, "must answer at once"),
+     "must have latency 0 and the inputs"),
+    (rmlc.online.LINEAR.replace("(z: f64)", "(o: f64)") + "  o = post z;\n", ValueError, "must have latency 0"),
     (rmlc.online.LINEAR.replace("(z: f64)", "(o: f64[1])") + "  o = [z];\n", ValueError,
-     r"first output must be f64 at every cycle, but is f64\[1\]"),
+     r"first output must be f64 in every cycle, but it is f64\[1\]"),
 ])
 def test_wrong_programs(program: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):

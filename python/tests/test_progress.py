@@ -88,8 +88,8 @@ def test_an_error_has_all_rows() -> None:
 @pytest.mark.parametrize(("monitor", "message"), [
     (["T"], "no output 'T'; did you mean 't'\\?"),
     (["nothing"], "the outputs are: y, even, t, v, h"),
-    (["v"], "scalars that are numbers"),
-    (["even"], "scalars that are numbers"),
+    (["v"], "outputs that are scalar numbers"),
+    (["even"], "outputs that are scalar numbers"),
 ])
 def test_what_cannot_be_monitored(node: rmlc.Node, monitor: list[str], message: str) -> None:
     instance = node.start()

@@ -221,7 +221,7 @@ def test_rows_are_asked_for_when_they_are_needed() -> None:
 
 @pytest.mark.parametrize(("row", "text"), [
     ({"y": 1.0}, "row 1: no input 'y'"), ({}, "row 1: x: missing"), ({"x": "1"}, "row 1: x: expected f64"),
-    ((1.0, 2.0), "row 1: 2 values, but there are 1 inputs: x"),
+    ((1.0, 2.0), r"row 1: expected a value for each of the 1 inputs \(x\), got 2 values"),
 ])
 def test_wrong_rows(row: Any, text: str) -> None:
     stream = rmlc.compile("node main(x: f64) -> (y: f64) y = x;").node().start().stream([{"x": 1.0}, row])

@@ -166,7 +166,7 @@ def test_wrong_checkpoints(tmp_path: pathlib.Path) -> None:
     node = rmlc.compile(LINE).node("learn")
     file = tmp_path / "run.zip"
     file.write_text("nothing")
-    with pytest.raises(ValueError, match="is no checkpoint"):
+    with pytest.raises(ValueError, match="is not a checkpoint"):
         rmlc.training.epochs(node.start(), data(), most=1, checkpoint=file, resume=True)
     list(rmlc.training.epochs(node.start(), data(), most=1, metric="loss", checkpoint=file))
     with pytest.raises(ValueError, match="goal='least'"):
@@ -179,15 +179,15 @@ def test_wrong_checkpoints(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("options, error, says", [
-    ({}, ValueError, "never end"),
+    ({}, ValueError, "would never end; give one of them"),
     ({"most": -1}, ValueError, "most"),
     ({"most": 1.5}, TypeError, "most: expected an integer"),
     ({"most": 1, "every": 0}, ValueError, "every"),
-    ({"most": 1, "goal": "max"}, ValueError, "goal: 'least' or 'most', not 'max'"),
-    ({"most": 1, "metric": "los"}, ValueError, "'los' is no output of learn; those are: loss"),
+    ({"most": 1, "goal": "max"}, ValueError, "goal: expected 'least' or 'most', got 'max'"),
+    ({"most": 1, "metric": "los"}, ValueError, "'los' is not an output of learn; the outputs are: loss"),
     ({"most": 1, "metric": 3}, TypeError, "metric: expected the name"),
-    ({"patience": 3}, ValueError, "patience: what should get better"),
-    ({"most": 1, "resume": True}, ValueError, "resume: from which file"),
+    ({"patience": 3}, ValueError, "patience: it needs a metric"),
+    ({"most": 1, "resume": True}, ValueError, "resume: it needs a file"),
     ({"most": 1, "validate": data()}, TypeError, "validate: expected a rmlc.Node and its data"),
 ])
 def test_wrong_arguments(options: dict[str, Any], error: type[Exception], says: str) -> None:
