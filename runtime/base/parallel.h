@@ -1,11 +1,15 @@
-/* Loops in several threads: what compiled code calls where a loop is worth it.
+/* Loops in several threads. Compiled code calls rml_parallel for a loop that is long enough.
  *
- * The rounds of a loop are independent, and a piece of it does each of its rounds the same way however the loop is
- * cut: what it computes does not depend, to the bit, on the number of threads. Nothing is allocated. The threads
- * are shared by all of a process: they are started when they are first needed, look out for work for a while after
- * each loop, then sleep, and are joined when the process ends or the shared object that holds them is unloaded.
- * They block all signals, and keep off the processor of the thread that calls if there are others. A child of fork
- * has none and starts its own. A loop that begins while another one has the threads is done by its caller alone.
+ * The rounds of a loop are independent, and each round is computed in the same way in every
+ * division of the loop. So the results do not depend on the number of threads, to the bit. Nothing
+ * is allocated.
+ *
+ * All loops of a process share the threads. A thread is started when it is first needed. After a
+ * loop it polls for the next one for a short time, then sleeps. It is joined when the process
+ * ends, or when the shared object with this code is unloaded. Threads block all signals. If there
+ * are other processors, they do not run on the processor of the caller. A child of fork has no
+ * threads and starts its own. If a loop begins while another loop uses the threads, its caller
+ * computes it alone.
  */
 #ifndef RML_PARALLEL_H
 #define RML_PARALLEL_H
@@ -18,14 +22,15 @@ extern "C" {
 
 #define RML_MOST_THREADS 64u
 
-/* Rounds begin … end - 1. worker: which thread does it, 0 the caller, below the `threads` of the loop; two pieces of
- * one worker are never done at the same time. */
+/* Computes rounds begin to end - 1. worker: number of the thread, less than the `threads` of the
+ * loop; 0 is the caller. Two pieces with the same worker never run at the same time. */
 typedef void rml_piece(const void* context, int64_t begin, int64_t end, uint32_t worker);
 
-/* Returns when rounds 0 … count - 1 are done, by at most `threads` threads, with at least `grain` rounds for each. */
+/* Computes rounds 0 to count - 1 in at most `threads` threads, with at least `grain` rounds for
+ * each thread. Returns when all rounds are done. */
 void rml_parallel(rml_piece* piece, const void* context, int64_t count, int64_t grain, uint32_t threads);
 
-/* From the next loop on at most n threads, 0: as many as each loop asks for. */
+/* Limits each loop, from the next one on, to n threads. 0: no limit except the loop's own. */
 void rml_limit_threads(uint32_t n);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* Channels between threads, for C. The semantics are those of typed_channel.h: Go's, but elements are moved.
+/* Channels between threads, for C. They behave like the channels of typed_channel.h: as in Go,
+ * except that elements are moved.
  *
  *     rml_channel* c;
  *     rml_channel_make(&(rml_element){.size = sizeof(double)}, 4, "samples", &c);
@@ -6,9 +7,10 @@
  *     rml_channel_send(c, &x, RML_CHANNEL_FOREVER, NULL);
  *     while (rml_channel_recv(c, &x, RML_CHANNEL_FOREVER, NULL) == RML_CHANNEL_OK) …
  *
- * References are counted: each thread has one of its own. When the last one is released the channel is closed, calls
- * that wait in it return as after a close, and have left it when the release returns; what is left in it is destroyed.
- * A null channel is nil: sends and receives wait forever, and a select never takes them.
+ * References are counted; each thread has a reference of its own. When the last one is released,
+ * the channel is closed, and its remaining elements are destroyed. Calls that wait in the channel
+ * return as after a close, before the release returns. A null channel is nil: its sends and
+ * receives wait forever, and a select never chooses them.
  */
 #ifndef RML_CHANNEL_H
 #define RML_CHANNEL_H
@@ -25,58 +27,62 @@ typedef struct rml_stop rml_stop;
 
 typedef enum rml_channel_status {
   RML_CHANNEL_OK = 0,
-  RML_CHANNEL_CLOSED,    /* closed (receive: and empty) */
-  RML_CHANNEL_NOT_READY, /* it would have had to wait */
+  RML_CHANNEL_CLOSED,    /* the channel is closed; for a receive, it is also empty */
+  RML_CHANNEL_NOT_READY, /* RML_CHANNEL_TRY was given, and the call would have to wait */
   RML_CHANNEL_TIMED_OUT,
-  RML_CHANNEL_STOPPED,
-  RML_CHANNEL_DEADLOCK, /* all threads of the C++ group that this one belongs to wait */
-  RML_CHANNEL_NIL,      /* close of a null channel */
+  RML_CHANNEL_STOPPED,  /* rml_stop_request was called */
+  RML_CHANNEL_DEADLOCK, /* all threads of the C++ group of this thread wait */
+  RML_CHANNEL_NIL,      /* a null channel cannot be closed */
   RML_CHANNEL_NO_MEMORY
 } rml_channel_status;
 
-/* How elements are held. Callbacks must not throw nor use the channel. */
+/* The type of the elements. Callbacks must not throw, and must not use the channel. */
 typedef struct rml_element {
   size_t size;
-  size_t align; /* a power of 2; 0: as of malloc */
-  /* Makes an element at `to` out of the one at `from`, which the channel destroys (if it is in the channel) or its
-   * owner. Null: the bytes are copied, and `from` is no element any more, for a sender too if the send succeeds. */
+  size_t align; /* a power of 2; 0: the alignment of malloc */
+  /* Makes an element at `to` from the element at `from`. Afterwards the owner of `from` still has
+   * to destroy it: the channel if it is in the channel, otherwise the caller. Null: the bytes are
+   * copied, and `from` is no longer an element, for the sender too if the send succeeds. */
   void (*move)(void* to, void* from);
-  void (*destroy)(void* element); /* null: nothing to do */
+  void (*destroy)(void* element); /* null: elements need no destruction */
 } rml_element;
 
-/* How long a call may wait: nanoseconds, or one of these. */
+/* Values of `patience`, which is otherwise a time limit in nanoseconds: no limit, or no wait. */
 #define RML_CHANNEL_FOREVER INT64_C(-1)
 #define RML_CHANNEL_TRY INT64_C(0)
 
-/* name: for reports, may be null. OK or NO_MEMORY. */
+/* name: name of the channel in reports; may be null. Returns OK or NO_MEMORY. */
 rml_channel_status rml_channel_make(const rml_element* element, size_t capacity, const char* name,
                                     rml_channel** channel);
 void rml_channel_retain(rml_channel* channel);
 void rml_channel_release(rml_channel* channel);
 
-/* On anything but OK the value is as it was. */
+/* Moves an element from `value` into the channel. Unless it returns OK, `value` is unchanged. */
 rml_channel_status rml_channel_send(rml_channel* channel, void* value, int64_t patience, const rml_stop* stop);
-/* Makes an element at `value`; zero bytes when closed. */
+/* Moves the next element to `value`. If the channel is closed and empty, the bytes are zero. */
 rml_channel_status rml_channel_recv(rml_channel* channel, void* value, int64_t patience, const rml_stop* stop);
-rml_channel_status rml_channel_close(rml_channel* channel); /* OK, CLOSED: it was before, NIL */
+rml_channel_status rml_channel_close(rml_channel* channel); /* OK; CLOSED: was closed before; NIL */
 
 size_t rml_channel_len(const rml_channel* channel);
 size_t rml_channel_cap(const rml_channel* channel);
-size_t rml_channel_waiting(const rml_channel* channel); /* sends and receives that wait in it */
+size_t rml_channel_waiting(const rml_channel* channel); /* number of waiting calls */
 const char* rml_channel_name(const rml_channel* channel);
 
 typedef struct rml_channel_case {
   rml_channel* channel;
-  int sends;   /* 0: receives */
-  void* value; /* as of send and recv */
+  int sends;   /* 1: send; 0: receive */
+  void* value; /* as for rml_channel_send and rml_channel_recv */
 } rml_channel_case;
 
-/* Does one of the cases that are ready, each with the same probability. Its number goes to `chosen` with OK and
- * CLOSED. NO_MEMORY: it could not begin to wait. */
+/* Executes one of the ready cases, chosen at random with equal probabilities. If none is ready, it
+ * waits. If the result is OK or CLOSED, `chosen` is the number of the case. NO_MEMORY: there is no
+ * memory for the wait. */
 rml_channel_status rml_channel_select(const rml_channel_case* cases, size_t count, int64_t patience,
                                       const rml_stop* stop, size_t* chosen);
 
-/* Asks all calls it is given to, now and later, to give up. Null if there is no memory. */
+/* A stop can be given to any number of calls. After rml_stop_request, all of these calls return
+ * STOPPED instead of waiting, and so do later ones. rml_stop_make returns null if there is no
+ * memory. */
 rml_stop* rml_stop_make(void);
 void rml_stop_request(rml_stop* stop);
 void rml_stop_free(rml_stop* stop);

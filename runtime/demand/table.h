@@ -1,8 +1,9 @@
-/* A program without a static schedule, as its compiled part describes it to the runtime: equations, each evaluated at
- * the instants at which somebody asks for it (evaluator.h says how).
+/* The table of equations of a program without a static schedule. The runtime evaluates an equation
+ * at an instant when another equation, a row or a memory needs its value there (evaluator.h).
  *
- * An equation is known by its number, which is that of its value. What operators compute is compiled, a body for each;
- * control is not: when, merge, fby and post are rows of this table.
+ * An equation is identified by the number of its value. Operators are compiled into functions,
+ * called bodies. Control (when, merge, fby, post) is not compiled: it is described by rows of this
+ * table, which the runtime interprets.
  */
 #ifndef RML_DEMAND_TABLE_H
 #define RML_DEMAND_TABLE_H
@@ -15,51 +16,61 @@ extern "C" {
 
 enum {
   RML_EQ_NOTHING,  /* never requested */
-  RML_EQ_CONSTANT, /* `constant` */
-  RML_EQ_INPUT,    /* a: its number */
-  RML_EQ_BODY,     /* a: the body that computes it */
-  RML_EQ_RESULT,   /* a: the equation whose body computes this one as well */
-  RML_EQ_SAMPLE,   /* a, where the clock holds */
-  RML_EQ_MERGE,    /* a: the condition; b where it is true, else c */
-  RML_EQ_FBY,      /* a at the first instant of the clock, then b at the instant before */
-  RML_EQ_POST,     /* a at the instant after */
-  RML_EQ_PARAMETER /* what the host gives for row b of rml_demand::slots, else a */
+  RML_EQ_CONSTANT, /* the value `constant` */
+  RML_EQ_INPUT,    /* a: number of the input */
+  RML_EQ_BODY,     /* a: number of the body that computes it */
+  RML_EQ_RESULT,   /* a: the equation whose body also computes this one */
+  RML_EQ_SAMPLE,   /* the value of a, where the clock is present */
+  RML_EQ_MERGE,    /* a: the condition; the value of b where it is true, otherwise of c */
+  RML_EQ_FBY,      /* a at the first instant of the clock, then b of the previous instant */
+  RML_EQ_POST,     /* the value of a at the next instant */
+  RML_EQ_PARAMETER /* the value that the host gives in row b of rml_demand::slots, otherwise a */
 };
 
 typedef struct rml_equation {
   uint32_t kind;
-  uint32_t clock; /* of constants that are not outputs: UINT32_MAX */
-  uint32_t a, b, c;
-  uint32_t site; /* of what may need itself: where it stands; else UINT32_MAX */
-  uint32_t cut;  /* of samples: the condition that makes them superfluous; UINT32_MAX: none to be told */
-  uint32_t rank; /* of several that need each other the one of the least rank is told */
-  uint64_t bytes;
-  const void* constant;
+  uint32_t clock;   /* number of its clock; of no meaning for constants that are not outputs */
+  uint32_t a, b, c; /* see RML_EQ_… */
+  /* Index in rml_program::sites, if the value may depend on itself; otherwise UINT32_MAX. */
+  uint32_t site;
+  /* For samples: index in rml_program::cuts of the condition that ends the wait for this value;
+   * UINT32_MAX: no condition to report. */
+  uint32_t cut;
+  /* If several equations depend on each other, the one with the least rank is reported. */
+  uint32_t rank;
+  uint64_t bytes;       /* size of its elements */
+  const void* constant; /* elements of a constant; otherwise null */
 } rml_equation;
 
-/* Clock 0 is present at every cycle, clock 1 at none; the others where their parents are, and there where the condition
- * is as said. */
+/* A clock. Clock 0 is present at every cycle, and clock 1 never. Any other clock is present where
+ * its parent is present and the condition has the value `positive`. */
 typedef struct rml_sampled {
   uint32_t parent, condition, positive;
-  uint32_t cut; /* the condition that makes it present */
+  uint32_t cut; /* index in rml_program::cuts of this condition; UINT32_MAX: none to report */
 } rml_sampled;
 
-/* Computes the results from the operands, an instant's: addresses of their elements. */
+/* A compiled function that computes the results from the operands of the same instant. `run` gets
+ * the addresses of their elements, and returns RML_OK or the fault. */
 typedef struct rml_body {
   int32_t (*run)(void* scratch, rml_header*, int64_t cycle, const void* const* operands, void* const* results);
-  uint32_t effect; /* 1: it may do more than compute: it runs once for each instant of its clock, in their order */
+  /* 1: the body may have effects besides its results, so it runs exactly once for each instant of
+   * its clock, in order. */
+  uint32_t effect;
   uint32_t n_operands, n_results;
-  const uint32_t* operands;
+  const uint32_t* operands; /* numbers of equations */
   const uint32_t* results;
 } rml_body;
 
-/* What is asked for at every cycle, besides rows and memories: whether an input is present where its clock is; that a
- * condition holds; what may stop the run, or have an effect. */
-enum { RML_ROOT_INPUT, RML_ROOT_ASSERT, RML_ROOT_VALUE };
+/* A check or value that is evaluated at every cycle, in addition to rows and memories. */
+enum {
+  RML_ROOT_INPUT,  /* checks that an input is present exactly where its clock is */
+  RML_ROOT_ASSERT, /* checks that a condition holds */
+  RML_ROOT_VALUE   /* computes a value that may stop the run or have an effect */
+};
 typedef struct rml_root {
-  uint32_t kind, value;
-  uint32_t number; /* of the input or the assert */
-  uint32_t site;
+  uint32_t kind, value; /* value: number of the equation */
+  uint32_t number;      /* number of the input or of the assert */
+  uint32_t site;        /* index in rml_program::sites; UINT32_MAX: none */
 } rml_root;
 
 typedef struct rml_demand {
@@ -68,15 +79,17 @@ typedef struct rml_demand {
   const rml_sampled* clocks;
   const rml_body* bodies;
   const rml_root* roots;
-  const uint32_t* inputs; /* equations */
+  /* numbers of equations */
+  const uint32_t* inputs;
   const uint32_t* outputs;
-  const uint32_t* memories; /* every fby that an instant to come may look at */
-  const uint64_t* slots;    /* of rml_parameter */
-  uint64_t evaluator;       /* offset in the state of a pointer for the runtime's use */
-  uint64_t scratch;         /* offset of what the bodies work with */
+  const uint32_t* memories; /* each fby that a later instant may read */
+  /* offsets in the state */
+  const uint64_t* slots; /* the slots of rml_parameter */
+  uint64_t evaluator;    /* a pointer that the runtime uses */
+  uint64_t scratch;      /* scratch memory of the bodies */
 } rml_demand;
 
-/* What the functions of rml_program do with such a table. */
+/* The functions of rml_program for a program with such a table call these functions. */
 void rml_demand_init(void* state, const rml_demand*);
 int32_t rml_demand_push(void* state, const rml_demand*, const void* const* in, const uint8_t* present);
 int32_t rml_demand_finish(void* state, const rml_demand*);

@@ -1,4 +1,5 @@
-// Convolutions and pooling, for every dtype and shape; see convolution.cc and pooling.cc.
+// The kernels of convolution and pooling, for every dtype and shape. Their formulas and the order
+// of additions are in convolution.cc and pooling.cc.
 #pragma once
 
 #include "runtime/kernels/kernel.h"

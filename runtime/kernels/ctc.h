@@ -1,8 +1,8 @@
-/* Connectionist temporal classification (Graves et al., 2006): the sum over all alignments of labels with
- * the frames of a sequence, and its gradient.
+/* Connectionist temporal classification (Graves et al., 2006): the sum over all alignments of
+ * labels with the frames of a sequence, and its gradient.
  *
- * Operands as in the operator table. Lengths and labels that are out of range are RML_FAULT_INDEX with
- * the number and what it must stay below.
+ * Operands are as in the operator table. A length or label that is out of range is
+ * RML_FAULT_INDEX, with the number and its bound.
  */
 #ifndef RML_KERNELS_CTC_H
 #define RML_KERNELS_CTC_H
@@ -15,7 +15,7 @@ extern "C" {
 
 rml_kernel rml_ctc;          /* (log_probs, targets, input_lengths, target_lengths; blank) -> [batch] */
 rml_kernel rml_ctc_gradient; /* (adjoint, log_probs, …; blank) -> the shape of log_probs */
-int64_t rml_ctc_bytes(int64_t time, int64_t longest); /* scratch of both */
+int64_t rml_ctc_bytes(int64_t time, int64_t longest); /* scratch size of both */
 
 #ifdef __cplusplus
 }

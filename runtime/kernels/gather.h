@@ -1,8 +1,8 @@
-/* Kernels that read and write elements at places found while running.
+/* Kernels that read and write elements at indices that are computed at run time.
  *
- * Indices may be negative and then count from the end; one outside [-extent, extent) is
- * RML_FAULT_INDEX, with the index as written and the extent. Operands and attributes are those
- * of the rows in semantics/operators/gather.cc.
+ * A negative index counts from the end. An index outside [-extent, extent) is RML_FAULT_INDEX,
+ * with the index as it was given and the extent. Operands and attributes are those of the operator
+ * table in semantics/operators/gather.cc.
  */
 #ifndef RML_KERNELS_GATHER_H
 #define RML_KERNELS_GATHER_H

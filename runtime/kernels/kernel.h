@@ -1,10 +1,11 @@
-/* The calling convention of kernels: operators that are a C function, in the reference engine and in
- * compiled programs alike.
+/* The calling convention of kernels. A kernel is a C function that implements an operator, for the
+ * reference engine and for compiled programs.
  *
- * A kernel reads its operands and attributes and writes every element of its result. All shapes are
- * known when the program is compiled, and the operator's shape rule has accepted them; tensors are
- * dense, in row-major order, and none overlaps with the result or the scratch memory. Nothing is allocated:
- * the operator's row says how many bytes of scratch its shapes need.
+ * A kernel reads its operands and attributes, and writes every element of its result. All shapes
+ * are known when the program is compiled, and the operator's shape rule has accepted them. Tensors
+ * are dense and in row-major order, and do not overlap with the result or the scratch memory. A
+ * kernel allocates nothing: the operator table contains the size of the scratch memory for given
+ * shapes.
  */
 #ifndef RML_KERNELS_KERNEL_H
 #define RML_KERNELS_KERNEL_H
@@ -17,29 +18,29 @@ extern "C" {
 
 typedef struct rml_array {
   void* data;             /* elements of dtype */
-  const int64_t* extents; /* rank of them */
+  const int64_t* extents; /* `rank` numbers */
   uint32_t rank;          /* 0: scalar */
   uint32_t dtype;         /* RML_F32, … of rmlrt.h */
 } rml_array;
 
-/* A static attribute; of a list its elements, of a text its characters, of a number `number`. Not given (its default is
- * "all"): count is -1. */
+/* The value of a static attribute. */
 typedef struct rml_attribute {
-  const int64_t* integers;
-  int64_t count;
-  double number;
+  const int64_t* integers; /* the elements of a list, or the characters of a text */
+  int64_t count;           /* their number; -1: omitted, which means "all" */
+  double number;           /* the value of a number */
 } rml_attribute;
 
 typedef struct rml_kernel_call {
-  const rml_array* operands; /* in the order of the row, variadic ones expanded */
+  const rml_array* operands; /* in the order of the operator table; variadic ones are expanded */
   const rml_array* result;
-  const rml_attribute* attributes; /* in the order of the row */
-  void* scratch;                   /* aligned to 64 */
-  int64_t value, bound;            /* set by a kernel that fails, for the message */
+  const rml_attribute* attributes; /* in the order of the operator table */
+  void* scratch;                   /* aligned to 64 bytes */
+  int64_t value, bound;            /* set by a kernel that fails; used in the message */
   uint32_t n_operands, n_attributes;
 } rml_kernel_call;
 
-/* The result is RML_OK or an RML_FAULT_… of rmlrt.h, which stops the run at the operator's place. */
+/* Returns RML_OK, or an RML_FAULT_… of rmlrt.h. A fault stops the run; the message contains the
+ * place of the operator in the source. */
 typedef int32_t rml_kernel(rml_kernel_call*);
 
 #ifdef __cplusplus

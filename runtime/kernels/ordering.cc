@@ -126,7 +126,7 @@ int32_t rml_kernel_cumprod(rml_kernel_call* call) {
   });
 }
 
-/* y[k] = x[k - 1] + w[k - 1] y[k - 1] along each line, and 0 at its start. */
+/* Along each line: y[0] = 0, and y[k] = x[k - 1] + w[k - 1] y[k - 1]. */
 int32_t rml_kernel_weighted_cumsum(rml_kernel_call* call) {
   return with_float_type(call->result->dtype, [&]<class T>(T) -> std::int32_t {
     const Lines lines(call->operands[0], call->attributes[0]);

@@ -1,6 +1,7 @@
-/* Kernels that sort, search and accumulate along an axis; rows in semantics/operators/ordering.cc.
+/* Kernels that sort, search and accumulate along an axis. Their operands and attributes are in the
+ * operator table in semantics/operators/ordering.cc.
  *
- * NaN counts as larger than every number, and of equal elements the first comes first.
+ * NaN counts as larger than every number. Equal elements keep their order.
  */
 #ifndef RML_KERNELS_ORDERING_H
 #define RML_KERNELS_ORDERING_H

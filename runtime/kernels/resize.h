@@ -1,4 +1,5 @@
-/* Resizing along one axis and its adjoint; see resize.cc. */
+/* Kernels that resize a tensor along one axis, by interpolation between elements (sampling.h), and
+ * the adjoint of this operator. */
 #pragma once
 
 #include "runtime/kernels/kernel.h"
