@@ -1,4 +1,3 @@
-// See instance.h.
 #include "python/src/instance.h"
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 namespace rml::python {
 namespace {
 
-// An interruption is noticed so long after it came.
+// The greatest wanted time between an interruption and its effect.
 constexpr std::chrono::milliseconds patience{10};
 constexpr std::int64_t fewest_together = 64, most_together = 1 << 20;
 
@@ -40,7 +39,7 @@ void Column::reserve(std::size_t values) {
   const std::size_t more = std::max(values, capacity + capacity / 2);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(more, value_bytes(), &bytes)) throw std::bad_alloc();
-  // One element at least, so that there is an address.
+  // Allocate at least one byte, so that the address is not null.
   void* const block = std::realloc(elements.get(), std::max<std::size_t>(bytes, 1));
   if (block == nullptr) throw std::bad_alloc();
   static_cast<void>(elements.release());
@@ -115,7 +114,9 @@ Rows Instance::no_rows() const {
   return rows;
 }
 
-// Before `more` cycles are read. What is asked for here is filled later: more than there is would end the process then.
+// Reserves memory before `more` cycles are read. The pages are used only later, when a lack of
+// memory would end the process. Therefore a request beyond the memory of the machine is refused
+// here.
 void Instance::reserve(Rows& rows, std::int64_t more) const {
   const auto known = static_cast<std::size_t>(header().pushed - header().popped) + static_cast<std::size_t>(more);
   constexpr double much = 1 << 28;
@@ -152,7 +153,8 @@ void Instance::drain(Rows& rows) {
   }
 }
 
-// By rml_program::run: addresses of the first element of each, from one of the cycles on.
+// Computes cycles by rml_program::run. It takes the address of the first element of each input
+// and output, and computes `n` cycles from `from` on.
 void Instance::run_together(const Cycles& cycles, std::int64_t from, std::int64_t n, Rows& rows) {
   const rml_program& p = table();
   std::vector<const void*> in(p.n_inputs);
@@ -254,7 +256,8 @@ bool Instance::is_settled() const {
   if (h.popped != h.pushed) return false;
   for (std::uint32_t u = 0; p.flow != nullptr && u < p.flow->n_units; ++u) {
     const rml_memory& unit = p.memories[p.flow->first_unit + u];
-    // rmlrt.h: the next instant and, of a segmented one, how many it has of its segment.
+    // rmlrt.h: the next instant of the unit, and for a segmented unit the number of instants of
+    // its open segment.
     const auto* const counts = reinterpret_cast<const std::int64_t*>(static_cast<const char*>(block()) + unit.offset);
     if (p.flow->units[u].clock == RML_CLOCK_BASE && counts[0] != h.pushed) return false;
     if (unit.count == 1 && counts[1] != 0) return false;
@@ -267,7 +270,8 @@ std::string Instance::save(bool at_anchor) {
   check(header().fault);
   rt::RunRecord record;
   record.rows_again = rows_again_;
-  // What was changed between two cycles would be lost where they are computed again: such a state is saved as it is.
+  // A load computes the cycles since the anchor again, which would lose changes made between
+  // cycles. So a changed state is saved as it is.
   if (changed_ && !node_->immediate() && is_settled()) {
     anchor_->begin(block());
     changed_ = written_outside_;
@@ -279,7 +283,7 @@ std::string Instance::save(bool at_anchor) {
   return bytes;
 }
 
-// What it had stays as it is if that fails.
+// If this fails, the instance keeps its state.
 void Instance::load(const std::string& name, std::string bytes, const std::vector<std::string>& map) {
   rt::require_savable(table(), "load");
   rt::CheckpointIn saved(name, std::move(bytes));
@@ -289,7 +293,8 @@ void Instance::load(const std::string& name, std::string bytes, const std::vecto
   saved.rename(table(), rt::parse_map(map));
   const std::int64_t again = saved.restore(table(), state->block(), given, anchor.get());
   if (state->header().fault != RML_OK)
-    throw rt::Failure(name + ": computing again what followed in that run:\n" + fault_words(table(), state->header()));
+    throw rt::Failure(name + ": a saved cycle fails when it is computed again:\n" +
+                      fault_words(table(), state->header()));
   seed_ = saved.seed();
   state_ = std::move(state);
   anchor_ = std::move(anchor);

@@ -1,4 +1,3 @@
-// See keyed.h.
 #include "python/src/keyed.h"
 
 #include <algorithm>
@@ -104,7 +103,7 @@ void Keyed::push(std::uint32_t key, const void* const* in, const std::uint8_t* p
   ++streams_->read;
 }
 
-// A row of the current key.
+// Takes a row of the current key.
 bool Keyed::pop(std::uint32_t key, void* const* to, std::uint8_t* present) {
   if (table().pop(streams_->states.block(), to, present) != 1) return false;
   if (streams_->states.may_wait()) streams_->waiting.take(key);

@@ -1,6 +1,5 @@
-// A node that runs with an instance for each key: its states and its rows. One thread at a time uses it.
-//
-// Once a cycle has failed, every call says so, until states are loaded.
+// A running node with a separate state for each key, for Python. Only one thread may use it at a
+// time. After a cycle has failed, every call throws the same RunFault until states are loaded.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +16,8 @@
 
 namespace rml::python {
 
-// Rows in the order in which they became known, with the number of the key of each. Cycles of columns are places among
-// the rows.
+// Rows in the order in which they became known, and the number of the key of each row. In the
+// columns, a cycle is the position of a row.
 struct KeyedRows {
   Rows rows;
   std::vector<std::int64_t> keys;
@@ -32,36 +31,39 @@ class Keyed {
   Keyed& operator=(const Keyed&) = delete;
 
   const rml_program& table() const { return node_->table(); }
-  // Every new key begins with these. Before the first one.
+  // Sets the initial parameters of every new key. Call it before the first key occurs.
   std::vector<std::string> load_parameters(const rt::ParameterSource& source);
 
-  // The states of all keys, as the command saves them.
+  // Returns the states of all keys, in the format of the command.
   std::string save();
-  // In the place of those there are, which stay if that fails.
+  // Replaces the states of all keys. If this fails, they stay as they are.
   void load(const std::string& name, std::string bytes, const std::vector<std::string>& map);
 
-  // One cycle of a key, which reads in(). Then row() as often as there are rows, each of which lies in out(). Throws
-  // RunFault.
+  // push() computes one cycle of a key, which reads in(). Then row() moves the next known row to
+  // out(), and returns false if there is none. Both throw RunFault.
   rt::Row& in() { return in_; }
   rt::Row& out() { return out_; }
   void push(const std::string& key);
   bool row();
 
-  // key_of: for each cycle the number of a text. Returns how many cycles were read. Rows are added. Throws RunFault.
+  // Computes many cycles, and appends their rows to `rows`. key_of: for each cycle the number of
+  // its key among `texts`. Returns the number of cycles that were read. Throws RunFault.
   std::int64_t run(const Cycles& cycles, const std::vector<std::string>& texts, const std::int64_t* key_of,
                    KeyedRows& rows, const std::function<bool()>& interrupted);
-  // Nothing follows. Returns how many rows will never be known, and why the first ones will not be.
+  // Ends the input of all keys. Returns the number of rows that stay unknown, and in `why` the
+  // reason for the first ones.
   std::int64_t finish(KeyedRows& rows, std::string& why);
   KeyedRows no_rows() const;
 
   const Node& node() const { return *node_; }
   std::uint32_t size() const { return streams_->states.size(); }
   std::string text(std::uint32_t key) const { return streams_->keys.text(key); }
-  // While a call is at work, another one throws Busy.
+  // True during a call; another call then throws Busy.
   std::atomic<bool>& busy() { return busy_; }
 
  private:
-  // What all keys are, and where their rows stand.
+  // The keys with their states and waiting rows, and the numbers of rows that were read and
+  // written.
   struct Streams {
     Streams(const rml_program& program, rt::Memory& memory, std::uint64_t seed, std::int64_t horizon)
         : seed(seed), keys(memory), states(program, keys, memory, seed, horizon) {}
@@ -88,7 +90,7 @@ class Keyed {
   std::unique_ptr<Streams> streams_;
   std::optional<RunFault> failed_;
   rt::Row in_, out_;
-  std::uint32_t key_ = 0;  // of the last push
+  std::uint32_t key_ = 0;  // the key of the last push
   std::vector<std::uint8_t> out_present_;
   std::atomic<bool> busy_{false};
 };

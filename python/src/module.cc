@@ -1,5 +1,5 @@
-// rmlc._core: the compiler and its programs in memory, as close as C++ comes to Python; rmlc/*.py makes of it what
-// people use.
+// The extension module rmlc._core: the compiler, and compiled programs in memory. It defines the
+// base classes and functions from which rmlc/*.py builds the public interface.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -55,7 +55,7 @@ rml_port port_of(const rml_memory& m) {
   return port;
 }
 
-// One of each path.
+// Returns the parameters, with each path once.
 nb::list parameters(const Node& node) {
   const rml_program& p = node.table();
   nb::list all;
@@ -89,7 +89,7 @@ const rml_parameter& parameter(const Instance& s, const std::string& path) {
   throw nb::key_error(path.c_str());
 }
 
-// The cell that holds it, if it is one: a view. None: there is no cell, or its first value has not been looked at.
+// Returns a view of a memory that is a cell, and None for any other memory.
 nb::object memory_view(Stepper& s, const rml_memory& m) {
   if (m.kind != RML_CELL) return nb::none();
   s.written_outside();
@@ -104,12 +104,13 @@ nb::object get_parameter(Stepper& s, const std::string& path) {
   return memory_view(s, s.table().memories[p.memory]);
 }
 
-// Before its first value is looked at, as that; later, in its cell. False: it has neither.
+// Sets a parameter: its initial value if the program has not read that yet, otherwise its cell.
+// Returns false if it has no cell.
 bool set_parameter(Stepper& s, const std::string& path, nb::handle elements) {
   const Instance::Use use(s);
   const rml_parameter& p = parameter(s, path);
   const void* const from = elements_of(elements, port_of(p), -1);
-  if (from == nullptr) throw nb::type_error((path + ": not an array of its type").c_str());
+  if (from == nullptr) throw nb::type_error((path + ": expected an array of the parameter's type and shape").c_str());
   if (!s.looked_at(p)) {
     s.give(p, from);
     return true;
@@ -131,7 +132,7 @@ nb::dict cells(Stepper& s) {
   return all;
 }
 
-// (first row, how many, for each output (values, cycles or None))
+// Returns the tuple (first row, number of rows, for each output (values, cycles or None)).
 nb::tuple taken(Rows& rows) {
   nb::list columns;
   for (Column& column : rows.columns) {
@@ -165,7 +166,8 @@ const std::uint8_t* flags_of(nb::handle array, std::int64_t count) {
   return static_cast<const std::uint8_t*>(elements_of(array, port, count));
 }
 
-// What is read of the arguments. everywhere: flags of what is present wherever there is a cycle.
+// Returns the inputs of a run. everywhere: storage for the flags of an input that is present in
+// every given cycle.
 Cycles cycles_of(const rml_program& program, const nb::list& inputs, const nb::list& present, std::int64_t count,
                  std::vector<std::uint8_t>& everywhere) {
   Cycles cycles;
@@ -177,7 +179,7 @@ Cycles cycles_of(const rml_program& program, const nb::list& inputs, const nb::l
     const bool flags = port.always == 0 && !present[k].is_none();
     cycles.present.push_back(flags ? flags_of(present[k], count) : nullptr);
     if (cycles.elements.back() == nullptr || (flags && cycles.present.back() == nullptr))
-      throw nb::type_error((std::string(port.name) + ": not an array of its type").c_str());
+      throw nb::type_error((std::string(port.name) + ": expected an array of the input's type and shape").c_str());
   }
   for (std::uint32_t k = 0; k < program.n_inputs; ++k)
     if (program.inputs[k].always == 0 && cycles.present[k] == nullptr) cycles.present[k] = everywhere.data();
@@ -189,7 +191,7 @@ bool interrupted() {
   return PyErr_CheckSignals() != 0;
 }
 
-// The cycles that `compute` has read, and the error that ended it or None.
+// Returns the number of cycles that `compute` has read, and the error that ended it, or None.
 template <class F>
 std::pair<std::int64_t, nb::object> computed(const F& compute) {
   std::int64_t read = 0;
@@ -207,7 +209,7 @@ std::pair<std::int64_t, nb::object> computed(const F& compute) {
   return {read, error};
 }
 
-// (cycles read, the rows, the error that ended it or None)
+// Returns the tuple (cycles read, rows, the error that ended the run or None).
 nb::tuple run(Stepper& s, const nb::list& inputs, const nb::list& present, std::int64_t count) {
   const Instance::Use use(s);
   std::vector<std::uint8_t> everywhere;
@@ -217,7 +219,7 @@ nb::tuple run(Stepper& s, const nb::list& inputs, const nb::list& present, std::
   return nb::make_tuple(read, taken(rows), error);
 }
 
-// (the rows, the numbers of their keys)
+// Returns the tuple (rows, numbers of their keys).
 nb::tuple taken(KeyedRows& rows) {
   auto* const numbers = new std::vector<std::int64_t>(std::move(rows.keys));
   const nb::capsule keeper(numbers, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
@@ -227,7 +229,7 @@ nb::tuple taken(KeyedRows& rows) {
   return nb::make_tuple(taken(rows.rows), keys);
 }
 
-// texts: of the keys; key_of: for each cycle the place of its key among them.
+// texts: the texts of the keys. key_of: for each cycle the position of its key among them.
 nb::tuple run_keyed(KeyedStepper& s, const nb::list& inputs, const nb::list& present,
                     const std::vector<std::string>& texts, nb::handle key_of, std::int64_t count) {
   const UseOfKeyed use(s);
@@ -238,7 +240,7 @@ nb::tuple run_keyed(KeyedStepper& s, const nb::list& inputs, const nb::list& pre
   places.dtype = RML_I64;
   places.elements = 1;
   const auto* const numbers = static_cast<const std::int64_t*>(elements_of(key_of, places, count));
-  if (numbers == nullptr) throw nb::type_error("keys: not an array of int64");
+  if (numbers == nullptr) throw nb::type_error("keys: expected an array of int64");
   for (std::int64_t i = 0; i < count; ++i)
     if (numbers[i] < 0 || numbers[i] >= std::ssize(texts)) throw nb::index_error("keys");
   KeyedRows rows = s.no_rows();
@@ -284,7 +286,8 @@ void load_keyed(KeyedStepper& s, const std::string& name, const nb::bytes& bytes
   s.load(name, std::string(bytes.c_str(), bytes.size()), map);
 }
 
-// The command rmlc, with what it does to a process: it writes, catches signals, and may end it.
+// Runs the command rmlc with all its effects on the process: it writes output, handles signals,
+// and may exit.
 int command(const std::vector<std::string>& arguments) {
   std::signal(SIGPIPE, SIG_DFL);
   std::signal(SIGINT, SIG_DFL);
@@ -311,9 +314,10 @@ void translate(const std::exception_ptr& p, void*) {
 
 NB_MODULE(_core, m) {
   using namespace rml::python;
-  // Who holds a node when Python ends, as a graph of PyTorch does that a script names, is told of no fault.
+  // A script may still hold a node when Python ends, for instance in a graph of PyTorch. That is
+  // not a leak.
   nb::set_leak_warnings(false);
-  m.doc() = "The compiler of R(ML)2, and what it compiles into memory.";
+  m.doc() = "The compiler of R(ML)2, and programs that it has compiled into memory.";
   nb::register_exception_translator(translate);
   m.def("set_helpers", [](nb::object run_error, nb::object convert) {
     helpers().run_error = std::move(run_error);

@@ -1,4 +1,3 @@
-// See node.h.
 #include "python/src/node.h"
 
 #include <exception>
@@ -39,13 +38,13 @@ CompileOptions options_of(const CompileRequest& request) {
   options.target.threads = request.threads;
   options.target.fast_math = request.fast_math;
   options.target.strict_math = request.strict_math;
-  // Whether a sum is complete only a schedule tells (Instance::is_settled).
+  // Instance::is_settled needs a schedule to determine whether a sum of gradients is complete.
   if (!request.gathered.empty()) options.on_demand = OnDemand::never;
   set_limits(options.limits, request.limits);
   return options;
 }
 
-// Whether what is read and checked of both is the same.
+// Returns whether reading and checking give the same result for both requests.
 bool read_alike(const CompileRequest& a, const CompileRequest& b) {
   const auto all = [](const CompileRequest& r) {
     const ModelOptions& m = r.model;

@@ -1,4 +1,4 @@
-// A node compiled into memory: immutable, so threads share it.
+// Compiles a node into memory for Python. A Node is immutable, so threads may share it.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace rml::python {
 
 struct CompileRequest {
-  std::string file, text;  // without a text, what is in the file
+  std::string file, text;  // if the text is empty, the content of the file is compiled
   std::string node;
   std::vector<std::string> definitions, import_folders, watches, frozen, gathered, libraries, limits;
   rt::ParameterSource parameters;
@@ -19,7 +19,7 @@ struct CompileRequest {
   std::string cpu = "native";
   int optimization = 2;
   unsigned threads = 1;
-  bool check_only = false;  // no node is made
+  bool check_only = false;  // check the file, and compile no node
   bool fast_math = false, strict_math = false, stabilise = true, whole_segment = false, reference = false;
 };
 
@@ -27,7 +27,8 @@ class Node {
  public:
   explicit Node(std::unique_ptr<LoadedProgram> program) : program_(std::move(program)) {}
   const rml_program& table() const { return program_->table(); }
-  // Each cycle hands out its row. What cannot be saved is the interpreter, which says nothing of when rows leave.
+  // Returns whether each cycle gives its own row. The interpreter is the engine whose state
+  // cannot be saved; it does not know when rows become known, so the result is false.
   bool immediate() const {
     const rml_program& p = table();
     return p.flow == nullptr && p.demand == nullptr && p.network == nullptr && p.savable != 0;
@@ -37,27 +38,29 @@ class Node {
   std::unique_ptr<LoadedProgram> program_;
 };
 
-// A file as it was read and checked, which one of its nodes may be compiled from.
+// A file that was read and checked. One of its nodes can be compiled from it.
 class Source;
 
-// Of Python's: given to the first that compiles what was read, so that no two threads share one.
+// A Source owned by a Python object. The first compilation takes it, so that two threads never
+// share one.
 struct SourceOnce {
   std::shared_ptr<Source> source;
 
-  // Null where it is gone, or was read otherwise than `request` says.
+  // Returns null if the source was taken already, or if it was read with other options than those
+  // of `request`.
   std::shared_ptr<Source> take(const CompileRequest& request);
 };
 
 struct Compilation {
-  std::shared_ptr<const Node> node;  // null: `json` has an error
-  std::shared_ptr<Source> source;    // where nothing but a check was asked for, and nothing is wrong
-  std::string text, json;            // what the user is told, rendered
+  std::shared_ptr<const Node> node;  // null if `json` contains an error
+  std::shared_ptr<Source> source;    // only after a check without errors
+  std::string text, json;            // the messages for the user, as text and as JSON
   std::vector<std::string> told, files;
   std::vector<std::pair<std::string, std::string>> nodes;  // of the file: names and signatures
 };
 
-// In any thread, on a stack of its own, from `source` or else from what is read anew. Throws InternalError where the
-// compiler is at fault.
+// Compiles a node from `source`, or from the file if that is null. May be called in any thread,
+// and uses a stack of its own. Throws InternalError for an error in the compiler itself.
 Compilation compile_node(const CompileRequest& request, std::shared_ptr<Source> source);
 
 }  // namespace rml::python

@@ -1,4 +1,3 @@
-// See python_types.h.
 #include "python/src/python_types.h"
 
 #include <nanobind/stl/string.h>
@@ -13,7 +12,7 @@
 
 namespace rml::python {
 
-// Python's objects outlive the library: nothing of it is destroyed when the process ends.
+// Python objects may outlive this library, so the helpers are never destroyed.
 Helpers& helpers() {
   static auto* const all = new Helpers;
   return *all;
@@ -181,7 +180,7 @@ bool set_scalar(std::uint8_t dtype, void* element, PyObject* value) {
       break;
   }
   if (!number(wide)) return false;
-  // A number that only rounding makes infinite is left to `convert`, which says so.
+  // If only rounding makes the number infinite, `convert` is called, which raises the error.
   const auto fits = [&](float narrow) { return !std::isinf(narrow) || std::isinf(wide); };
   if (dtype == RML_F64) {
     std::memcpy(element, &wide, sizeof wide);
@@ -212,11 +211,11 @@ const void* elements_of(nb::handle array, const rml_port& port, std::int64_t row
     if (view.size() > 0 && view.shape(axis) > 1 && view.stride(axis) != distance) return nullptr;
     distance *= static_cast<std::int64_t>(view.shape(axis));
   }
-  if (port.dtype == RML_BOOL) {  // compiled code looks at one bit of the byte
+  if (port.dtype == RML_BOOL) {  // compiled code reads only one bit of the byte
     const auto* const bytes = static_cast<const std::uint8_t*>(view.data());
     if (std::any_of(bytes, bytes + view.size(), [](std::uint8_t byte) { return byte > 1; })) return nullptr;
   }
-  static constexpr std::uint64_t nothing = 0;  // an empty array need not have an address
+  static constexpr std::uint64_t nothing = 0;  // for an empty array, whose own address may be null
   return view.size() > 0 ? view.data() : &nothing;
 }
 

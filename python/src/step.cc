@@ -1,6 +1,8 @@
-// Instance.step, and Keyed._step: builtins with vectors of arguments. The names of a call are one object for each place
-// it is written in, so which input each value is for is looked up once; a tensor that leaves is the same array for
-// every cycle.
+// Instance.step and Keyed._step, as builtins that take their arguments as a vector.
+//
+// Two caches make a call cheap. The tuple of names is the same object in every execution of one
+// call in the source, so the inputs of its values are looked up only once. And a tensor of the
+// returned row is the same array in every cycle.
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +25,7 @@ std::size_t StepPorts::input_of(PyObject* name) const {
     if (PyUnicode_Compare(names_[k].ptr(), name) == 0) return k;
   std::string known;
   for (const nb::object& n : names_) known += (known.empty() ? "" : ", ") + nb::cast<std::string>(n);
-  // As Python writes it: a name need not be text that C++ can hold.
+  // Write the name in ASCII as Python does, because it need not be valid UTF-8.
   const std::string shown = nb::cast<std::string>(nb::steal(PyObject_ASCII(name)));
   throw nb::type_error(("no input " + shown + "; the inputs are: " + known).c_str());
 }

@@ -1,4 +1,4 @@
-// Instances as Python has them: with what makes a single cycle cheap.
+// Instances with a fast call for a single cycle, as the base classes of the Python classes.
 #pragma once
 
 #include "python/src/keyed.h"
@@ -6,15 +6,17 @@
 
 namespace rml::python {
 
-// The arguments of one cycle, and its row, of a program.
+// Reads the arguments of a call for one cycle, and builds the row that it returns.
 class StepPorts {
  public:
-  // row: makes the row of a cycle of its values where there are several outputs.
+  // row: the named tuple class that combines the values of several outputs.
   StepPorts(const rml_program& program, nb::object row);
 
-  // Values by position, then those of `names`. Throws what Python has raised.
+  // Reads the values by position, and then those by the names in `names`. Throws the error that
+  // Python raised.
   void read(PyObject* const* values, Py_ssize_t by_position, PyObject* names, rt::Row& to);
-  // owned: another row comes before Python looks at this one. Else tensors are views, and keeper() keeps the row.
+  // Returns a row. owned: copy its tensors, because the next row may come before Python reads
+  // this one. Otherwise tensors are views, and keeper() returns an owner of the row.
   template <class Keeper>
   nb::object row(const rt::Row& out, bool owned, const Keeper& keeper) {
     if (program_.n_outputs == 1) return value(out, 0, owned, keeper);
@@ -39,18 +41,18 @@ class StepPorts {
 
   const rml_program& program_;
   nb::object row_;
-  std::vector<nb::object> names_;      // of inputs, interned
-  nb::object last_names_;              // of the call before, to whose values belong
-  std::vector<std::size_t> by_value_;  // … these inputs
-  Py_ssize_t last_by_position_ = -1;
-  std::vector<nb::object> views_;  // of outputs that are tensors: what the row holds
+  std::vector<nb::object> names_;      // the names of the inputs, interned
+  nb::object last_names_;              // the names in the previous call
+  std::vector<std::size_t> by_value_;  // the inputs to which the values of the previous call belong
+  Py_ssize_t last_by_position_ = -1;   // the number of values by position in the previous call
+  std::vector<nb::object> views_;      // the views of the outputs that are tensors
 };
 
 class Stepper : public Instance {
  public:
   Stepper(std::shared_ptr<const Node> node, std::uint64_t seed, std::int64_t horizon, nb::object row);
 
-  // What a call step(…) gives and gets. Null: an error is set.
+  // Implements a call step(…). Returns null if a Python error is set.
   PyObject* step(PyObject* const* values, Py_ssize_t by_position, PyObject* names);
 
  private:
@@ -69,7 +71,7 @@ class KeyedStepper : public Keyed {
   StepPorts ports_;
 };
 
-// While it lives the instances are in use; throws Busy if they are already.
+// Marks a Keyed as in use during its lifetime. Throws Busy if it is in use already.
 class UseOfKeyed {
  public:
   explicit UseOfKeyed(Keyed& keyed) : keyed_(keyed) {

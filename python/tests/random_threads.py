@@ -103,7 +103,7 @@ def contest(node: rmlc.Node, seed: int) -> str:
             try:
                 call()
             except RuntimeError as error:
-                if "at work" not in str(error):
+                if "in use already" not in str(error):
                     raise
                 refused[number] += 1
             else:

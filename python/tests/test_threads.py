@@ -78,7 +78,7 @@ def test_an_instance_that_is_at_work_says_so() -> None:
         for call in calls.values():
             if coming.done():
                 break
-            with pytest.raises(RuntimeError, match="at work"):
+            with pytest.raises(RuntimeError, match="in use already"):
                 call()
             refused += 1
         rows = coming.result()
@@ -107,7 +107,7 @@ def test_two_threads_that_step_one_instance() -> None:
                     assert row.twice == 2 * number
                     found.append(row.n)
             except RuntimeError as error:
-                assert "at work" in str(error)
+                assert "in use already" in str(error)
                 refused += 1
         return refused
 
