@@ -38,9 +38,9 @@ struct Header {
 std::string Header::advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
                             const codegen::StateStruct& state) const {
   std::string text =
-      "/* A step whose outputs stay in the state, where the functions below find them: what is not\n"
-      " * looked at costs nothing. They tell of the last cycle, of whichever function; 0 or false before the first. "
-      "*/\n" +
+      "/* A step whose outputs stay in the state. The functions below read them from there, so an output that is\n"
+      " * not read costs nothing. They return the outputs of the last cycle, no matter which function computed it,\n"
+      " * and 0 or false before the first cycle. */\n" +
       result + "NAME_advance(NAME_state* state" + c99::parameter_list(inputs, false) + ");\n";
   for (std::size_t k = 0; k < core.outputs.size(); ++k) {
     const Port& port = core.outputs[k];
@@ -55,12 +55,12 @@ std::string Header::advance(const std::string& result, const std::vector<Interfa
 // NODE_step_many, in terms of NODE_step if the object does not define it.
 std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>& all, bool in_object) const {
   const std::string about =
-      "/* NAME_step of n states, none of which is there twice. Every port is an array over states, as it is one "
-      "over\n * cycles for NAME_run: the elements of state k begin at k times their number." +
-      std::string(faults ? " All states are stepped; the result\n * is 0, or the fault of the first one that has any: "
-                           "NAME_step of a state that has one says it again."
+      "/* NAME_step of n different states. Every port is an array over states, as it is an array over cycles for\n"
+      " * NAME_run: if it has m elements, those of state k begin at k * m." +
+      std::string(faults ? " All states are stepped. The result is 0, or the\n"
+                           " * fault of the first state that has one. Its next NAME_step returns the fault again."
                          : "") +
-      (in_object ? "\n * They are stepped in vector lanes." : "") + " */\n";
+      (in_object ? "\n * The states are stepped in vector lanes." : "") + " */\n";
   const std::string declared = std::string(faults ? "int32_t " : "void ") +
                                "NAME_step_many(NAME_state* const* states_, int64_t n" + c99::parameter_list(all, true) +
                                ")";
@@ -78,15 +78,16 @@ std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>
 std::string Header::groups(const std::string& result, const std::vector<InterfaceParameter>& all,
                            const codegen::StateStruct& state) const {
   const std::string lanes = std::to_string(state.lanes);
-  return "/* States side by side: n of them lie in NAME_GROUPS(n) groups, and NAME_group_step is a cycle of all, " +
+  return "/* States stored side by side: n states in NAME_GROUPS(n) groups. NAME_group_step computes one cycle\n"
+         " * of all states, " +
          lanes +
-         "\n * at a time in vector lanes. Every port is an array over elements, and of each over states: element e of "
-         "state k\n * is at e * n + k; so is a flag, at k. Groups that are aligned to 64 bytes are fastest. "
-         "NAME_group_init prepares n "
-         "states,\n * NAME_group_put and NAME_group_get copy state k into a group, and out of one. Rows are those of "
-         "NAME_step." +
-         (result == "void " ? ""
-                            : "\n * All states are stepped; the result is 0, or the fault of the first that has one.") +
+         " at a time in vector lanes, with the results of NAME_step. Every port is an array over its\n"
+         " * elements, and for each element over the states: element e of state k is at e * n + k. The flag of\n"
+         " * state k is at k. Groups that are aligned to 64 bytes are fastest. NAME_group_init prepares n states.\n"
+         " * NAME_group_put copies state k into its group, and NAME_group_get copies it out of the group." +
+         (result == "void "
+              ? ""
+              : "\n * All states are stepped. The result is 0, or the fault of the first state that has one.") +
          " */\n#define NAME_LANES " + lanes + "\n#define NAME_GROUPS(n) (((n) + " + std::to_string(state.lanes - 1) +
          ") / " + lanes + ")\ntypedef struct NAME_group { uint64_t words[" + std::to_string(state.group_bytes / 8) +
          "]; } NAME_group;\nvoid NAME_group_init(NAME_group* groups, int64_t n);\nvoid NAME_group_put(NAME_group* "
@@ -118,25 +119,25 @@ codegen::StateStruct state_struct(const steps::Program& program, const EmitOptio
 }
 
 constexpr const char* straight_text =
-    " * NAME_init prepares a state and NAME_reset returns it to the first cycle. NAME_step is one\n"
-    " * cycle; NAME_run is n cycles in one call, faster than n steps: every port is an array over\n"
-    " * cycles (a tensor's elements lie together, row-major).\n";
+    " * NAME_init prepares a state, and NAME_reset returns it to the first cycle. NAME_step computes\n"
+    " * one cycle. NAME_run computes n cycles in one call, faster than n steps: every port is an array\n"
+    " * over cycles, and the elements of a tensor are contiguous, in row-major order.\n";
 constexpr const char* buffered_text =
-    " * Rows can wait for later inputs. NAME_init takes the memory of all buffers, which must\n"
-    " * outlive the state: NAME_BYTES(n) is enough for segments of n cycles. It returns 0, or 6 if\n"
-    " * the memory is too small for any. NAME_push reads one cycle; NAME_pop returns 1 and a row, in\n"
-    " * cycle order, as long as one is complete, else 0. NAME_push returns 6 where a segment is longer\n"
-    " * than the memory allows.\n";
+    " * Rows can wait for later inputs. The caller passes memory for all buffers to NAME_init; it must\n"
+    " * outlive the state. NAME_BYTES(n) bytes are enough for segments of n cycles. NAME_init returns 0,\n"
+    " * or 6 if the memory is too small for any segment. NAME_push reads one cycle. It returns 6 if a\n"
+    " * segment is longer than the memory allows. NAME_pop writes the next row, in the order of cycles,\n"
+    " * and returns 1; it returns 0 if no row is complete.\n";
 
 // The stamped function, and NODE_init, which calls it.
 std::string checked_init(std::uint64_t hash, bool straight) {
   const std::string symbol = codegen::stamped_init("NAME", hash);
   const std::string result = straight ? "void " : "int32_t ";
   const std::string parameters = straight ? "(NAME_state* state)" : "(NAME_state* state, void* memory, uint64_t bytes)";
-  return "/* The version of this interface, and a hash of the functions' parameters and of what lies where in a "
-         "state.\n"
-         " * Objects have an init by the name that holds both, and it is the one called here: linker, loader or dlsym\n"
-         " * find none in an object that this header does not belong to. Then compile with the object's header. */\n"
+  return "/* NAME_ABI is the version of this interface. NAME_LAYOUT is a hash of the functions' parameters and of\n"
+         " * the layout of a state. An object defines its init under a name that contains both, and NAME_init\n"
+         " * calls that function. So the linker, the loader or dlsym reports a missing symbol if the object does\n"
+         " * not belong to this header. Then compile with the header of the object. */\n"
          "#define NAME_ABI " +
          std::to_string(c_interface_version) + "\n#define NAME_LAYOUT UINT64_C(0x" + llvm::utohexstr(hash, true, 16) +
          ")\n" + "#define NAME_INIT_SYMBOL \"" + symbol + "\"\n" + result + symbol + parameters + ";\n" +
@@ -155,20 +156,20 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
   const std::uint64_t words = std::max<std::uint64_t>((state.size + 7) / 8, 1);
   const auto inputs = c99::input_parameters(*program.core), outputs = c99::output_parameters(*program.core);
   std::string text = "/* " + program.core->entry +
-                     ", compiled from R(ML)2. The caller owns the state; nothing is allocated.\n *\n" +
+                     ", compiled from R(ML)2. The caller owns the state; no memory is allocated.\n *\n" +
                      c99::ports_text(*program.core) + " *\n";
   text += program.straight ? straight_text : buffered_text;
-  text += " * Scalars are passed by value, tensors as pointers to their elements; bool is a byte, 0 or 1.\n";
-  text += " * A flag PORT_present comes with every port that is not present at each cycle. Memory that is\n";
-  text += " * written must not overlap with any other argument.";
+  text += " * Scalars are passed by value, and tensors as pointers to their elements. A bool is a byte, 0 or 1.\n";
+  text += " * A port that is not present at every cycle has a second argument, the flag PORT_present. Memory\n";
+  text += " * that a function writes must not overlap with any other argument.";
   if (options.target.threads > 1)
     text += "\n * Loops over large tensors run in up to " + std::to_string(options.target.threads) +
-            " threads (link librmlrt.a; rml_limit_threads of parallel.h).";
+            " threads (link librmlrt.a; see rml_limit_threads in parallel.h).";
   if (faults || !program.straight) {
     text +=
-        " A result other than 0 is a fault, which stays:\n"
-        " * 1 division by zero, 2 index out of range, 3 assertion, 4 presence against the clock, 5 horizon,\n"
-        " * 6 memory, 7 numeric, 8 a value that needs itself.";
+        "\n * A result other than 0 is a fault. The state keeps the fault until NAME_reset. The faults are\n"
+        " * 1 division by zero, 2 index out of range, 3 assertion, 4 input present or absent against its\n"
+        " * clock, 5 segment too long, 6 memory, 7 numeric, 8 a value that depends on itself.";
   }
   text +=
       " */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdint.h>\n#include <string.h>\n\n#ifdef __cplusplus\nextern "
@@ -181,12 +182,13 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
     text += checked_init(state.hash, true) + "void NAME_reset(NAME_state* state);\n";
     if (codegen::draws(program))
       text +=
-          "/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t "
-          "seed);\n";
+          "/* Sets the seed, between NAME_init and the first cycle. The default is 0. */\n"
+          "void NAME_seed(NAME_state* state, uint64_t seed);\n";
     text += result + "NAME_step(NAME_state* state" + c99::parameter_list(all, false) + ");\n";
     if (const auto leading = codegen::leading_parameters(program); !leading.empty())
       text +=
-          "/* Before NAME_step, of the same cycle: what needs none of its inputs. It is what NAME_step will say. */\n" +
+          "/* Call it before NAME_step of the same cycle: it computes the outputs that need no input of the cycle.\n"
+          " * NAME_step will give the same values. */\n" +
           result + "NAME_lead(NAME_state* state" + c99::parameter_list(leading, false) + ");\n";
     text += result + "NAME_run(NAME_state* state, int64_t n" + c99::parameter_list(all, true) + ");\n";
     text += header.step_many(faults, all, state.has_step_many);
@@ -194,7 +196,7 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
     if (codegen::has_advance(*program.core)) text += header.advance(result, inputs, state);
   } else {
     const codegen::BufferNeeds needs = codegen::buffer_needs(program);
-    text += "/* n: a power of two. */\n#define NAME_BYTES(n) ((uint64_t)(n) * " +
+    text += "/* Bytes for segments of n cycles; n must be a power of two. */\n#define NAME_BYTES(n) ((uint64_t)(n) * " +
             std::to_string(std::max<std::uint64_t>(needs.bytes_per_cycle, 1)) + "u + " +
             std::to_string(64 * (needs.buffers + 1)) + "u)\n";
     text += checked_init(state.hash, false) + "void NAME_reset(NAME_state* state);\n";
