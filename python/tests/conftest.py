@@ -1,4 +1,4 @@
-"""What all tests of the package share: where the repository is, and the command that rows are compared with."""
+"""What all tests of the package share: the path of the repository, and the command whose rows are the reference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def command_words() -> list[str]:
-    """The command that was built from this tree; RMLC names another. Without one, the package's own."""
+    """The path of the command: RMLC, or the one built from this tree, or the one of the package."""
     places = [os.environ.get("RMLC", ""), *(str(ROOT / "build" / preset / "bin" / "rmlc")
                                             for preset in ("dev", "release"))]
     found = next((place for place in places if place and os.access(place, os.X_OK)), None)
@@ -24,7 +24,7 @@ def command_words() -> list[str]:
 
 @pytest.fixture(scope="session")
 def command() -> Command:
-    """Runs `rmlc` with these words, and returns what it said and how it ended."""
+    """Runs `rmlc` with these words, and returns its output and its exit status."""
     first = command_words()
 
     def run(*words: str | os.PathLike[str], cwd: pathlib.Path | None = None,

@@ -1,7 +1,8 @@
-"""Random arguments for `step` and `run`, each with what must come of it; made by the number of the case alone.
+"""Random arguments for `step` and `run`, each with its expected effect. They depend only on the number of the case.
 
-What is legal is said here once more, not asked of the package: each kind of value states whether an input of some type
-takes it, as which numbers, or with which exceptions it refuses. `Bench.check` calls, and tells what is wrong.
+The rules of legal arguments are written here a second time, independently of the package. Each kind of value states
+whether an input of a given type accepts it, with which numbers, or with which exceptions it is refused. `Bench.check`
+makes a call, and returns a description of a wrong effect.
 """
 
 from __future__ import annotations
@@ -55,13 +56,13 @@ def random_array(source: random.Random, shape: tuple[int, ...], name: str) -> An
 
 def array_value(source: random.Random, dtype: str, shape: tuple[int, ...], bench: Bench | None,
                 copy: bool = False) -> Given:
-    """For an array of exactly this type and shape."""
+    """Returns a random value for an input that expects exactly this type and shape."""
     name = DTYPES[dtype]
     kind = np.dtype(name).kind
     right = random_array(source, shape, name)
     taken = round_bf16(right) if dtype == "bf16" else right
     size = right.size
-    # What need not lie in order if there is a copy; bf16 is always one.
+    # A copy accepts any layout. Values of bf16 are always copied.
     lies = () if copy or dtype == "bf16" else (ValueError,)
 
     def exact() -> Given:
@@ -99,7 +100,7 @@ def array_value(source: random.Random, dtype: str, shape: tuple[int, ...], bench
         data = bytearray(right.nbytes + 1)
         data[1:] = right.tobytes()
         value = np.frombuffer(memoryview(data)[1:], name, size).reshape(shape) if size else right
-        # A step copies its arrays anyway, wherever they lie.
+        # A step copies its arrays in any case, so they may be misaligned.
         return Given("misaligned", value, taken, () if value.flags.aligned or bench is not None else lies)
 
     def repeated() -> Given:
@@ -195,7 +196,7 @@ def array_value(source: random.Random, dtype: str, shape: tuple[int, ...], bench
         else:
             inner[0] = {"None": None, "text": "1", "list": [[1]]}[what]
         if what == "kind" and kind == "b" and any(isinstance(each, bool) for each in np.ravel(right).tolist()[1:]):
-            pass  # NumPy makes integers of both
+            pass  # NumPy converts both to integers
         return Given("wrong lists: " + what, deep, errors=(TypeError, ValueError))
 
     def bool_in_list() -> Given:
@@ -219,7 +220,7 @@ def array_value(source: random.Random, dtype: str, shape: tuple[int, ...], bench
         return Given("attributes that raise", WildAttributes(), errors=(TypeError, Oops), named=False)
 
     def locked() -> Given:
-        """A buffer that is not NumPy's."""
+        """An array over a buffer that does not belong to NumPy."""
         value = np.frombuffer(right.tobytes(), name).reshape(shape) if size else right
         return Given("over bytes", value, taken)
 
@@ -234,7 +235,7 @@ def array_value(source: random.Random, dtype: str, shape: tuple[int, ...], bench
 
 
 def source_text(dtype: str, shape: tuple[int, ...]) -> str:
-    """What doubles its input, where the type computes, and counts cycles."""
+    """Returns a program that doubles its input, if its type has arithmetic, and counts cycles."""
     size = f"[{', '.join(map(str, shape))}]" if shape else ""
     value = f"{NAME} + {NAME}" if dtype not in ("bool", "f16", "bf16") else f"0 fby {NAME}"
     value = NAME if "fby" in value else value
@@ -243,7 +244,7 @@ def source_text(dtype: str, shape: tuple[int, ...]) -> str:
 
 
 def outcome(taken: Any, dtype: str) -> Any:
-    """What the program makes of it, in NumPy."""
+    """Returns the output of the program, computed by NumPy."""
     if dtype in ("bool", "f16", "bf16"):
         return taken
     with np.errstate(all="ignore"):
@@ -251,7 +252,7 @@ def outcome(taken: Any, dtype: str) -> Any:
 
 
 def same(found: Any, expected: Any) -> bool:
-    """To the bit, but for payloads of NaN."""
+    """Compares the bits, except the payloads of NaN."""
     found, expected = np.asarray(found), np.asarray(expected)
     if found.dtype != expected.dtype or found.shape != expected.shape:
         return False
@@ -263,7 +264,7 @@ def same(found: Any, expected: Any) -> bool:
 
 
 class Bench:
-    """A program that doubles and counts, and how far it is."""
+    """A running program that doubles and counts, and its expected cycle."""
 
     def __init__(self, dtype: str, shape: tuple[int, ...]) -> None:
         self.dtype, self.shape = dtype, shape
@@ -280,13 +281,13 @@ class Bench:
         return np.arange(self.cycle - cycles + 1, self.cycle + 1, dtype=np.int32)
 
     def check(self, case: int) -> str:
-        """Makes a call; empty if all was well, else what was not."""
+        """Makes a call. Returns an empty text if it was right, and otherwise what was wrong."""
         source = random.Random(f"{self.dtype}{self.shape}{case}")
         kind = source.choices(["step", "run", "call"], [10, 10, 2])[0]
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", message=".*matrix subclass.*")
-            warnings.filterwarnings("ignore", message="overflow encountered in cast")  # of copies
+            warnings.filterwarnings("ignore", message="overflow encountered in cast")  # occurs in copies
             said = {"step": self._step, "run": self._run, "call": self._call}[kind](source)
         if not said and self.instance.cycle != self.cycle:
             said = f"the instance is at cycle {self.instance.cycle}, not {self.cycle}"
@@ -346,8 +347,8 @@ class Bench:
             given.errors = (TypeError, ValueError, MemoryError)
             given.named = False
             if given.what == "huge" and copy:
-                return ""  # that may be legal, and would take long
-        # What has another count of cycles is another run, not a mistake.
+                return ""  # may be legal, and would take long
+        # A value with another number of cycles gives another run, which is not an error.
         if not given.what.startswith(("another shape", "wrong lists")):
             extent: dict[str, Any] = source.choice([{}, {"cycles": cycles}])
         else:
@@ -372,10 +373,10 @@ class Bench:
         return self._try(given, lambda: self.instance.run(quantity=given.value, copy=copy, **extent), judge)
 
     def _call(self, source: random.Random) -> str:
-        """Calls that are wrong by themselves."""
+        """Makes a call that is wrong independently of its values."""
         zero = self.zero()
         many = np.zeros((2, *self.shape), DTYPES[self.dtype])
-        instance: Any = self.instance  # as those have it who do not look at types
+        instance: Any = self.instance  # without types, so that wrong calls are possible
         calls: list[tuple[str, Callable[[], Any], tuple[type[BaseException], ...], str]] = [
             ("no argument", lambda: instance.step(), (TypeError,), NAME),
             ("too many", lambda: instance.step(zero, zero), (TypeError,), "1"),

@@ -1,4 +1,4 @@
-"""Random numbers for arguments, each with what the program gets of it, or how it is refused. See random_arguments.py."""
+"""Random numbers as arguments, each with the value that the program gets, or its refusal. See random_arguments.py."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ DTYPES = {"bool": "bool", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "u
 
 @dataclasses.dataclass
 class Given:
-    """A value; as what the program gets it, or how it is refused."""
+    """A value, and the value that the program gets for it, or the exceptions by which it is refused."""
 
     what: str
     value: Any
-    taken: Any = None  # an array
+    taken: Any = None  # the value that the program gets, an array
     errors: tuple[type[BaseException], ...] = ()
-    named: bool = True  # the message has the input's name
+    named: bool = True  # whether the message contains the name of the input
     copy: bool = False
 
 
 class Oops(Exception):
-    """What a value of the user's own raises."""
+    """An exception that is raised by a value with user-defined methods."""
 
 
 # ---- single values -----------------------------------------------------------------------------
 
 
 def result_of(result: Any) -> Any:
-    """What a method of the user's own gives: an error is raised, a function called."""
+    """Returns the result of a user-defined method. An exception is raised, and a function is called."""
     if isinstance(result, BaseException):
         raise type(result)(*result.args)
     return result() if callable(result) else result
@@ -87,7 +87,7 @@ class MyFloat(float):
 
 
 def narrowed(number: Any, dtype: str) -> Any:
-    """A Python number as the type has it: the nearest."""
+    """Returns the number of the type that is nearest to a Python number."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if dtype == "bf16":
@@ -98,7 +98,7 @@ def narrowed(number: Any, dtype: str) -> Any:
 
 
 def round_bf16(values: Any) -> Any:
-    """The nearest of both neighbours, in float64, ties to the even one."""
+    """Rounds to the nearer neighbour in bf16, computed in float64, with ties to the even one."""
     with np.errstate(all="ignore"):
         single = np.asarray(values, np.float64)
         below = (single.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
@@ -113,7 +113,7 @@ def round_bf16(values: Any) -> Any:
 
 
 def float_verdict(number: float, dtype: str) -> tuple[Any, tuple[type[BaseException], ...]]:
-    """Rounded, but not from a finite number to infinity."""
+    """Returns the rounded number, or the refusal of a finite number that would become infinite."""
     if np.dtype(DTYPES[dtype]).kind != "f":
         return None, (TypeError,)
     taken = narrowed(number, dtype)
@@ -121,7 +121,7 @@ def float_verdict(number: float, dtype: str) -> tuple[Any, tuple[type[BaseExcept
 
 
 def number_verdict(number: Any, dtype: str) -> tuple[Any, tuple[type[BaseException], ...]]:
-    """Of a Python number."""
+    """Returns the value for a Python number, or its refusal."""
     kind = np.dtype(DTYPES[dtype]).kind
     if isinstance(number, (bool, np.bool_)):
         return (np.array(bool(number)), ()) if kind == "b" else (None, (TypeError,))
@@ -154,7 +154,7 @@ def random_int(source: random.Random) -> int:
 
 
 def scalar_value(source: random.Random, dtype: str, bench: Bench | None) -> Given:
-    """For an input without axes, at a cycle."""
+    """Returns a random value for a scalar input in one cycle."""
     kind = np.dtype(DTYPES[dtype]).kind
 
     def of_number(what: str, value: Any, number: Any) -> Given:

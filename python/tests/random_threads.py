@@ -1,8 +1,8 @@
-"""Threads that do at random what can be done with instances: random_threads.py FROM COUNT.
+"""Threads that make random calls of instances: random_threads.py FROM COUNT.
 
-A case is eight threads, each with an instance of its own of a node that they share, which then have to have what the
-same calls give one after the other, to the bit; and four more that use one instance, each call of which is whole, or
-says that another one is at work. Meanwhile a thread compiles. Prints what is wrong, and the counts.
+A case has eight threads that share a node. Each has an instance of its own, and must get the same bits as from the same
+calls in succession. Four further threads use a single instance: each of their calls is either complete, or is refused
+because another call is in progress. Meanwhile, one thread compiles. The script prints errors and counts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def rows_as_bytes(rows: Any) -> bytes:
 
 
 def work(node: rmlc.Node, seed: int, calls: int = 30) -> list[bytes]:
-    """What so many random calls of an instance of its own return."""
+    """Returns the results of random calls of an instance that only one thread uses."""
     source, s = random.Random(seed), node.start(seed=seed)
     found, saved = [], s.save()
     for _ in range(calls):
@@ -88,7 +88,7 @@ def work(node: rmlc.Node, seed: int, calls: int = 30) -> list[bytes]:
 
 
 def contest(node: rmlc.Node, seed: int) -> str:
-    """Four threads, one instance. What is wrong."""
+    """Uses one instance in four threads. Returns a description of what went wrong, or an empty text."""
     s, lock, cycles, refused = node.start(), threading.Barrier(4), [0] * 4, [0] * 4
 
     def use(number: int) -> None:
@@ -148,7 +148,7 @@ def main() -> int:
     for case in range(first, first + count):
         try:
             said = check(case)
-        except Exception as error:  # of a thread: what it says is what is wrong
+        except Exception as error:  # an exception in a thread is a finding of the case
             said = f"{type(error).__name__}: {error}"
         if said:
             wrong += 1

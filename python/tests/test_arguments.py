@@ -1,4 +1,4 @@
-"""Arguments of every kind: each is taken as what it is, or refused by an exception that names it."""
+"""Arguments of every kind: each is accepted with its value, or refused by an exception that names it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def benches() -> list[random_arguments.Bench]:
 
 @pytest.mark.parametrize("part", range(10))
 def test_random_arguments(part: int, benches: list[random_arguments.Bench]) -> None:
-    """2,000 cases; tests/soak/python_arguments makes more."""
+    """2,000 cases in all. tests/soak/python_arguments runs more."""
     wrong = []
     for case in range(200 * part, 200 * (part + 1)):
         if said := benches[case % len(benches)].check(case):
@@ -33,7 +33,7 @@ def test_random_arguments(part: int, benches: list[random_arguments.Bench]) -> N
     assert not wrong, "\n".join(wrong)
 
 
-# ---- what messages say -------------------------------------------------------------------------
+# ---- messages ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_messages_of_run(instance: rmlc.Instance, inputs: dict[str, Any], error:
 
 @pytest.mark.parametrize("byte", [2, 128, 254, 255])
 def test_booleans_of_other_bytes(byte: int) -> None:
-    """For NumPy every byte that is not 0 is true: never is one taken by its lowest bit."""
+    """NumPy takes every byte except 0 as true, so the lowest bit of a byte must not decide."""
     node = rmlc.compile("node main(c: bool, v: bool[3]) -> (k: i32, no: bool, w: bool[3])\n"
                         "  k = if c then 1 else 0;\n  no = not c;\n  w = v;\n").node()
     c = np.array([byte, 0, 1], np.uint8).view(bool)
@@ -131,7 +131,7 @@ def test_an_array_of_10_to_12_that_is_one_number() -> None:
 
 
 def test_inputs_are_read_where_they_lie() -> None:
-    """A run that copied its input would hold it twice."""
+    """If a run copied its input, the memory would contain it twice."""
     instance = rmlc.compile("node main(x: f64[1000]) -> (y: f64)\n  y = x[0];\n").node().start()
     x = np.ones((20_000, 1000))
     before = resident()
@@ -140,7 +140,7 @@ def test_inputs_are_read_where_they_lie() -> None:
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory."""
+    """Returns the bytes of this process that are in memory."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -171,7 +171,7 @@ MANY: dict[str, Callable[[rmlc.Instance], Any]] = {
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no /proc")
 @pytest.mark.parametrize("name", MANY)
 def test_nothing_is_kept(name: str, instance: rmlc.Instance) -> None:
-    """Neither objects nor memory of the extension's own grow with the number of calls."""
+    """The number of objects and the memory of the extension do not grow with the number of calls."""
     call = MANY[name]
     count = 20_000 if "step" in name else 2_000
     for _ in range(count // 4):

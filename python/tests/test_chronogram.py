@@ -1,4 +1,4 @@
-"""Chronograms: to the character what the command `rmlc trace` writes."""
+"""Chronograms have exactly the characters that the command `rmlc trace` writes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from test_language import RUNS, UNTOLD_CYCLES, Run, columns, read_inputs
 import rmlc
 from rmlc.chronogram import number_text, value_text
 
-# The command traces by the interpreter, whose last digits are not those of code for this processor.
+# The command traces by the interpreter, whose last digits may differ from those of compiled code.
 TRACEABLE = [run for run in RUNS if not (run.links or run.reference_only or run.stops) and "language" in run.file.parts]
-# Some of them, and all with rows that no cycle completes: of those both show what is known.
+# Some programs, and all programs with rows that stay incomplete. For these, both show the known values.
 TRACED = [run for k, run in enumerate(TRACEABLE) if k % 9 == 0 or run.file.stem.startswith("backfill")]
 
 

@@ -1,4 +1,4 @@
-"""The rest of the command, from Python: derivatives, gradient checks, traces, graphs, programs."""
+"""Further functions of the command, called from Python: derivatives, gradient checks, traces, graphs, programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_diff_is_the_derivative() -> None:
     derived = module.diff("line")
     assert "diff_line" in derived.nodes and "node diff_line" in derived.source
     rows = derived.node("diff_line").start().run(x=[0.7, -1.1], bp=[True, True], dy=[1.0, 1.0])
-    # By central differences. The parameter moves by the gradient of the first cycle before the second.
+    # Compare with central differences. The parameter moves by the gradient of the first cycle before the second cycle.
     h = 1e-6
     slope = (np.tanh(0.5 * (0.7 + h)) - np.tanh(0.5 * (0.7 - h))) / (2 * h)
     assert abs(rows.dx.values[0] - slope) < 1e-9
@@ -48,7 +48,7 @@ node main(x: f64, t: f64) -> (y: f64)
     derived = module.diff("main")
     assert "diff_main" in derived.nodes
     rows = derived.node("diff_main").start().run(x=[1.0, 2.0], t=[2.0, 1.0], bp=[True, True], dy=[1.0, 1.0])
-    # y = w x, and w moves by -0.1 (y - t) x, with w = 0.5 first; no parameter of `main` moves by dy.
+    # y = w x, and w moves by -0.1 (y - t) x, starting with w = 0.5. dy moves no parameter of `main`.
     np.testing.assert_allclose(rows.y[0], 0.5)
     np.testing.assert_allclose(rows.dx.values[0], 0.5)
 

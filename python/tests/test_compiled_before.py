@@ -1,4 +1,4 @@
-"""What was read or compiled before: it is used again where nothing has changed, and nowhere else."""
+"""Earlier results of reading and compiling are used again if nothing has changed, and only then."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_changed_file_is_compiled_again(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_file_that_changes_before_its_node_is_compiled(tmp_path: pathlib.Path) -> None:
-    """A node is compiled from what its module has read, and from the files where they are others by now."""
+    """A node is compiled from the text that its module has read, or from the files if they have changed since."""
     part, source = tmp_path / "part.rml", tmp_path / "main.rml"
     part.write_text("const k = 1.0;\nnode of(x: f64) -> (y: f64)\n  y = k * x;\n", encoding="utf-8")
     source.write_text("import part;\nconst c = 1.0;\nnode main(x: f64) -> (y: f64)\n  y = c * part.of(x);\n",
@@ -84,7 +84,7 @@ def test_what_a_module_has_read_warns_as_a_file_does(tmp_path: pathlib.Path) -> 
 
 
 def test_what_is_compiled_is_what_is_asked_for() -> None:
-    """Constants, nodes, engines and options are not taken for each other."""
+    """Results for different constants, nodes, engines and options are kept apart."""
     module = rmlc.compile("const k = 1.0;\nnode a(x: f64) -> (y: f64)\n  y = k * x;\n"
                           "node b(x: f64) -> (y: f64)\n  u = x + k;\n  y = -u;\n")
     for _ in range(2):

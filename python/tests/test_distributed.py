@@ -1,4 +1,4 @@
-"""What workers on many machines do with rows of keys, without any: against the command, which runs all keys at once."""
+"""The work of a cluster's workers on rows of keys, without a cluster, compared with the command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 from rmlc._distributed import Job  # noqa: E402
 from rmlc._portable import portable  # noqa: E402
 
-# Memories, random numbers, rows that wait for later ones, streams that are not there at every cycle, tensors.
+# The program has memories, random numbers, rows that wait for later ones, streams that may be absent, and tensors.
 PROGRAM = """node main(last: bool, x: f64, k: i64 when last, a: f32[2, 2] when last) ->
     (rise: f64, seen: i64, up: i64 when last, mean: f64, turned: f32[2, 2] when last)
   rise = if last then 0.0 else (post x) - x + normal([1], 0.0, 1.0)[0];
@@ -72,7 +72,7 @@ def batches(rows: list[Row], key_type: Any, sizes: random.Random, inputs: Any = 
 
 
 def of_command(command: Command, folder: pathlib.Path, rows: list[Row], kind: str) -> list[Row]:
-    """The command's rows of all keys, each with the number of its row of input: per key they come in order."""
+    """Returns the command's rows of all keys, each with the number of its input row. The rows of a key are in order."""
     (folder / "main.rml").write_text(PROGRAM)
     given = [{name: value for name, value in row.items() if name != "n"} for row in rows]
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
@@ -85,7 +85,7 @@ def of_command(command: Command, folder: pathlib.Path, rows: list[Row], kind: st
     found = [json.loads(line) for line in (folder / "found.jsonl").read_text().splitlines()]
     for row in found:
         row["n"] = numbers[row["m"]].pop(0)
-        if row["turned"] is not None:  # written with the digits that an f32 needs
+        if row["turned"] is not None:  # f32 values, written with few digits
             row["turned"] = np.array(row["turned"], np.float32).tolist()
     return sorted(found, key=lambda row: row["n"])
 
@@ -107,7 +107,7 @@ def test_rows_are_those_of_the_command(kind: str, key_type: Any, keys: list[Any]
     states: dict[Any, tuple[bytes, bytes]] = {}
     found: list[Row] = []
     at = 0
-    while at < len(rows):  # micro-batches whose rows are in any order
+    while at < len(rows):  # micro-batches, with their rows in random order
         some = rows[at : at + draw.randint(1, 15)]
         at += len(some)
         draw.shuffle(some)
@@ -118,7 +118,7 @@ def test_rows_are_those_of_the_command(kind: str, key_type: Any, keys: list[Any]
                                                     states.get(key))
             handed = pa.record_batch({"key": pa.array([key], key_type), "carried": [carried], "rows": [out]})
             found += [row for batch in job.decode([handed]) for row in batch.to_pylist()]
-    # What waits at the end waits for a `last`, so that the end of the input tells nothing of it.
+    # The rows that wait at the end wait for a `last`, so the end of the input does not make them known.
     assert sorted(found, key=lambda row: row["n"]) == expected
     assert all(rmlc.compile(PROGRAM).node().start(load=state).cycle > 0 for state, _ in states.values())
 
@@ -164,7 +164,7 @@ def test_clocks_that_are_put_back() -> None:
     schema = job.schema.set(1, pa.field("n", pa.timestamp("us", "UTC")))
     job = dataclasses.replace(job, schema=schema)
     hours = [datetime.datetime(2024, 11, 3, hour, 30, tzinfo=datetime.timezone.utc) for hour in (4, 5, 6, 7)]
-    zone = pa.timestamp("us", "America/New_York")  # where the second and the third are both half past one
+    zone = pa.timestamp("us", "America/New_York")  # where the second and the third time are both half past one
     batch = pa.record_batch({"m": ["fan"] * 4, "n": pa.array(hours, zone), "x": [1.0, 2.0, 4.0, 8.0]})
     (found,) = job.run([batch])
     assert found["n"].to_pylist() == hours and found["y"].to_pylist() == [1.0, 3.0, 7.0, 15.0]
@@ -254,7 +254,7 @@ def test_files_travel_with_the_program(tmp_path: pathlib.Path, from_text: bool) 
         return done.stdout.strip() or done.stderr
 
     assert elsewhere() == "20.0"
-    assert not list((tmp_path / "temporary").iterdir())  # where the files are, they are taken
+    assert not list((tmp_path / "temporary").iterdir())  # the files exist at their own paths, so no copy is needed
     here.rename(tmp_path / "gone")
     assert elsewhere() == elsewhere() == "20.0"
     (root,) = (tmp_path / "temporary").iterdir()

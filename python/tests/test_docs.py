@@ -1,4 +1,4 @@
-"""The examples of the manual's page print what it says."""
+"""The examples on the manual's page about Python print the output that the page shows."""
 
 import doctest
 import pathlib

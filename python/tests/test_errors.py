@@ -1,4 +1,4 @@
-"""What goes wrong in programs, and while they run: what is told, and what can be done afterwards."""
+"""Errors of programs, at compile time and at run time: their messages, and the state of an instance after them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_compile_error_has_text_and_data() -> None:
 
 
 def without_folders(text: str) -> str:
-    """The standard library of the package is another copy than the command's."""
+    """Removes the folders of the standard library, of which the package and the command have separate copies."""
     return re.sub(r"[^` ]*/stdlib", "stdlib", text)
 
 
@@ -154,7 +154,7 @@ def test_run_error_says_where() -> None:
 
 
 def test_what_was_reset_begins_as_a_new_one() -> None:
-    # Rows wait for the end of a segment, so that all its cycles are kept.
+    # Rows wait for the end of a segment, so all its cycles are stored.
     node = rmlc.compile("""
 import recurrent;
 node main(end: bool, x: f32[8]) -> (h: f32[8], mean: f32)
@@ -173,7 +173,7 @@ node main(end: bool, x: f32[8]) -> (h: f32[8], mean: f32)
         assert len(rows) == len(ends)
         assert rows.h.tobytes() == expected.h.tobytes() and rows.mean.tobytes() == expected.mean.tobytes()
         assert used.save() == new.save()
-        used.run(end=np.zeros(9, bool), x=values[:9])  # a segment that is not complete
+        used.run(end=np.zeros(9, bool), x=values[:9])  # an incomplete segment
         used.reset()
         assert used.cycle == 0
 
@@ -218,7 +218,7 @@ def test_an_assertion_tells_its_text() -> None:
 
 
 def test_rows_that_stay_unknown() -> None:
-    """A value that waits for a condition that does not come true again."""
+    """A value waits for a condition that does not come true again."""
     node = rmlc.compile("node main(bp: bool, i: i32) -> (o: i32)\n  o = backfill(i, bp);\n").node()
     assert node.latency is None and any("`bp`" in each for each in node.assumptions)
     instance = node.start()
@@ -242,7 +242,7 @@ node main(x: f64) -> (y: f64, often: bool, large: f64 when often)
 
 
 def interrupt_while_it_runs(instance: rmlc.Instance, seconds: float) -> tuple[threading.Thread, list[float]]:
-    """Ctrl-C, some time after the first cycles were computed: one that comes before ends no run."""
+    """Sends Ctrl-C some time after the first cycles, because an earlier one would not interrupt the run."""
     at: list[float] = []
 
     def fire() -> None:
@@ -276,24 +276,24 @@ def test_ctrl_c_loses_nothing() -> None:
         assert first.y.tobytes() + rest.y.tobytes() == expected.y.tobytes()
         assert first.large.values.tobytes() + rest.large.values.tobytes() == expected.large.values.tobytes()
         assert [*first.large.at, *rest.large.at] == expected.large.at.tolist()
-    # Of a machine that others use too, the best of five.
+    # Other processes may use the machine, so the best of five attempts counts.
     assert min(waits) < 0.05, waits
 
 
 def test_ctrl_c_between_long_cycles() -> None:
-    """Of some milliseconds each."""
+    """Each cycle takes some milliseconds."""
     instance = rmlc.compile("node main(x: f64) -> (y: f64)\n  w = zeros([300000]) fby tanh(w + x);\n  y = sum(w);\n"
                             ).node().start()
     thread, _ = interrupt_while_it_runs(instance, 0.1)
     with pytest.raises(KeyboardInterrupt) as told:
         instance.run(x=np.ones(100_000))
     thread.join()
-    # The cycles of a short program's look at signals, which are 4,096, would be too many of these.
+    # A check for signals every 4,096 cycles, as for short cycles, would be too rare here.
     assert 0 < len(told.value.rows) == instance.cycle < 1000  # type: ignore[attr-defined]
 
 
 def test_another_signal_handler_goes_on() -> None:
-    """One that raises nothing does not end the run; one that raises does."""
+    """A handler that raises nothing does not end the run. A handler that raises ends it."""
     node = rmlc.compile(SLOW).node()
     x = np.ones(200_000)
     told: list[int] = []
@@ -306,7 +306,7 @@ def test_another_signal_handler_goes_on() -> None:
         instance = node.start()
 
         def stop(*_: Any) -> None:
-            if instance.cycle > 0:  # what is raised before the run or after it is not raised out of it
+            if instance.cycle > 0:  # raise only during the run
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 raise TimeoutError("enough")
 

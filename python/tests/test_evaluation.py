@@ -1,4 +1,4 @@
-"""Scores: those of the command over the same rows, and NumPy's."""
+"""Scores are those of the command over the same rows, and those that NumPy computes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def data(count: int = 300) -> tuple[Any, Any]:
 
 
 def by_the_command(command: Command, folder: pathlib.Path, table: str, *words: str) -> tuple[str, list[dict[str, str]]]:
-    """What it says, and the rows that it writes."""
+    """Returns the output of the command, and the rows that it writes."""
     (folder / "line.rml").write_text(LINE, encoding="utf-8")
     (folder / "rows.csv").write_text(table, encoding="utf-8")
     done = command("eval", "line.rml", "--progressive", "--input", "rows.csv", "--output", "values.csv", *words,

@@ -1,5 +1,7 @@
-"""examples/python in a short form: each beats what its page says it beats, and computes what NumPy or ONNX's reference
-does."""
+"""Short runs of examples/python.
+
+Each example is better than the baseline on its page, and computes the same as NumPy or ONNX's reference.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def test_the_forecaster_beats_least_squares(tmp_path: pathlib.Path, capsys: pyte
 
 
 def test_losses_and_gradients_of_the_forecaster() -> None:
-    """The program's loss is NumPy's, and the gradient that it writes down is that of its loss."""
+    """The program's loss equals that of NumPy, and its hand-written gradient is the gradient of this loss."""
     forecaster = example("forecaster")
     record = forecaster.Record()
     module = rmlc.load(EXAMPLES / "forecaster/forecaster.rml")
@@ -58,7 +60,7 @@ def test_losses_and_gradients_of_the_forecaster() -> None:
     levels = np.array([0.1, 0.5, 0.9])
     losses = np.where(above > 0, levels * above, (levels - 1) * above).sum(axis=2)
     np.testing.assert_allclose(rows.loss, losses, rtol=1e-12)
-    # Of what is learned from, nothing is of 1900 or later.
+    # The training data contain nothing from 1900 or later.
     last = record.truth[forecaster.VALIDATED - forecaster.LAST - 1]
     assert last[-1] == record.z[forecaster.VALIDATED - 1]
     assert len(record.to_learn(1)["x"]) == forecaster.VALIDATED - forecaster.LAST
@@ -95,7 +97,7 @@ def test_the_learner_beats_those_of_river(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_kernel_is_least_squares() -> None:
-    """After each row the weights are those of ridge regression over all rows so far, by NumPy's solver."""
+    """After each row, the weights are those of ridge regression over all rows so far, computed by NumPy's solver."""
     random = np.random.default_rng(1)
     x, y = random.normal(size=(60, 2)), (random.uniform(size=60) < 0.5).astype(float)
     learn = random.uniform(size=60) < 0.8

@@ -1,4 +1,4 @@
-"""Sums of gradients, `gradients=`: by central differences of the rows of the node that is differentiated."""
+"""Sums of gradients (`gradients=`), compared with central differences of the rows of the node."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import recurrent;
 node model(end: bool, x: f64[3]) -> (y: f64[4])
   y = recurrent.{name}_end(4, end, x);
 """
-# The held parameters and the products are large enough to be one product over all instants of a segment.
+# Parameters and products are large enough for a single matrix product over all instants of a segment.
 LARGE = """
 import recurrent;
 node model(end: bool, x: f64[12]) -> (y: f64[16])
@@ -52,7 +52,7 @@ PROGRAMS = {"cell": CELL, "lstm": RECURRENT.format(name="lstm"), "gru": RECURREN
 
 
 def with_derivative(text: str, inputs_too: bool = True) -> rmlc.Module:
-    """And a node `main`, the derivative of `model(end, x) -> (y)`."""
+    """Adds a node `main`, the derivative of `model(end, x) -> (y)`."""
     model = rmlc.compile(text).node("model")
     port = {each.name: each.type for each in (*model.inputs, *model.outputs)}
     dx, more = ("dx", f", dx: {port['x']}") if inputs_too else ("_", "")
@@ -84,7 +84,7 @@ def test_sums_are_gradients(name: str, inputs_too: bool) -> None:
     given = {key: value for key, value in inputs.items() if key != "dy"}
     random = np.random.default_rng(2)
     first = forward.start()
-    all_rows(first, given)  # one under `when` begins at a later cycle
+    all_rows(first, given)  # a parameter under `when` starts in a later cycle
     at = {path: value + 0.1 * random.normal(size=value.shape) for path, value in first.params.items()}
     instance = node.start(params={f"model.{path}": value for path, value in at.items()})
     rows = all_rows(instance, inputs)
@@ -113,7 +113,7 @@ def test_sums_are_gradients(name: str, inputs_too: bool) -> None:
 
 
 def test_running_averages_go_on() -> None:
-    """What moves by itself is gathered only if it is named, and moves otherwise as in the node itself."""
+    """A parameter that the program moves is gathered only if it is named. Otherwise it moves as in the node itself."""
     module = with_derivative(NORMALISED, False)
     own = module.node("main")
     averages = [path for path in own.params if "running" in path]

@@ -1,4 +1,4 @@
-"""What `import rmlc` takes, and what comes later."""
+"""The modules that `import rmlc` loads, and the modules that are loaded later."""
 
 from __future__ import annotations
 

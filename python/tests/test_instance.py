@@ -1,4 +1,4 @@
-"""Nodes and instances: values of every type, what outlives what, cycles that take long."""
+"""Nodes and instances: values of every type, lifetimes of objects, long cycles."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_booleans() -> None:
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
 def test_every_float(dtype: str) -> None:
-    """All values of the narrow types, and what is special of the wide ones, to the bit."""
+    """Compares the bits of all values of the narrow types, and of special values of the wide types."""
     if dtype == "f16":
         values: Any = np.arange(2**16, dtype=np.uint16).view(np.float16)
     elif dtype == "bf16":
@@ -94,7 +94,7 @@ def test_every_float(dtype: str) -> None:
 
 
 def test_rounding_of_python_floats() -> None:
-    """To the nearest, ties to even, at once: not by way of float32."""
+    """Rounds to the nearest, ties to even, in one step and not by way of float32."""
     random = np.random.default_rng(5)
     numbers = [*random.normal(size=200), 1 + 2.0**-11, 1 + 2.0**-11 + 2.0**-40, 65519.99, 2.0**-25, 2.0**-25 * 1.01]
     instance = identity("f16")
@@ -145,7 +145,7 @@ def test_a_step_has_names() -> None:
 
 
 def test_names_may_come_in_any_order_and_in_dicts() -> None:
-    """Names of a call are remembered: other calls must not be taken for it."""
+    """The names of a call are cached. Another call must not use the cached names."""
     text = "node main(a: i32, b: i32, c: i32) -> (y: i32)\n  y = 100 * a + 10 * b + c;\n"
     instance = rmlc.compile(text).node().start()
     for _ in range(3):
@@ -234,7 +234,7 @@ def test_64_inputs() -> None:
 
 
 def test_names_that_are_words_of_python() -> None:
-    """`class` and `def` cannot be fields of a tuple, or arguments by name but in a dict."""
+    """`class` and `def` cannot be fields of a tuple, and can be named arguments only by a dict."""
     instance = rmlc.compile("node main(class: i32, def: i32) -> (lambda: i32, self: i32)\n"
                             "  lambda = class + def;\n  self = class;\n").node().start()
     row = instance.step(**{"class": 1, "def": 2})
@@ -245,7 +245,7 @@ def test_names_that_are_words_of_python() -> None:
 
 @pytest.mark.parametrize("name", ["self", "inputs", "cycles", "copy", "progress", "monitor", "values", "keys", "named"])
 def test_names_that_are_those_of_arguments(name: str) -> None:
-    """A mapping always serves; by name they are the arguments of `run`."""
+    """A mapping is always possible. Named inputs can conflict with the arguments of `run`."""
     instance = rmlc.compile(f"node main({name}: i32, x: i32) -> (y: i32, {name}_: i32)\n  y = {name} + x;\n"
                             f"  {name}_ = {name};\n").node().start()
     assert instance.step(**{name: 2, "x": 3}).y == 5
@@ -318,7 +318,7 @@ def test_pickles_in_another_process(tmp_path: pathlib.Path) -> None:
     assert said.stdout.split() == ["2", "21.0", "6.0", "main"], said.stderr
 
 
-# ---- what outlives what ------------------------------------------------------------------------
+# ---- lifetimes ---------------------------------------------------------------------------------
 
 OUTLIVING = """
 import gc
@@ -372,7 +372,7 @@ print("fine")
 
 @pytest.mark.parametrize("options", [["-X", "dev"], []], ids=["dev", "plain"])
 def test_views_outlive_what_they_are_of(options: list[str]) -> None:
-    """With checks of memory on, and what was freed overwritten."""
+    """Runs with checks of memory, which overwrite freed memory."""
     environment = {**os.environ, "PYTHONMALLOC": "debug", "MALLOC_PERTURB_": "165", "MALLOC_CHECK_": "3"}
     said = subprocess.run([sys.executable, *options, "-X", "faulthandler", "-c", OUTLIVING], capture_output=True,
                           text=True, check=False, env=environment)
@@ -381,7 +381,7 @@ def test_views_outlive_what_they_are_of(options: list[str]) -> None:
 
 
 def test_rows_are_not_written_over() -> None:
-    """Of a run they are the caller's own; of a step they are seen until the next one."""
+    """Arrays of a run belong to the caller. Arrays of a step change with the next step."""
     instance = identity("f64", "[3]")
     first = instance.run(x=np.ones((2, 3))).y
     instance.run(x=np.full((2, 3), 7.0))
@@ -424,7 +424,7 @@ assert s.step(x).tolist() == [0, 0]
     subprocess.run([sys.executable, "-c", text], check=True)
 
 
-# Of a cycle that takes long, `run` calls what `step` calls.
+# For long cycles, `run` calls the same function as `step`.
 LONG = """
 node main(c: bool, x: f32[80] when c, k: i32) -> (y: f32[80], z: i32 when c, s: f32)
   w = param(glorot_uniform([80, 80]));
@@ -454,7 +454,7 @@ def test_run_of_a_long_cycle_is_that_of_steps() -> None:
 
 @pytest.mark.parametrize("rows, columns", [(64, 64), (256, 64), (100, 40), (33, 70)])
 def test_matrices_that_stand_still(rows: int, columns: int) -> None:
-    """Copies of them in another order: of two that lie alike, and of what was drawn for them in the first cycle."""
+    """Constant matrices have copies in another element order: here two of the same shape, drawn in the first cycle."""
     size = f"[{rows}, {columns}]"
     s = rmlc.compile(f"""
 node main(x: f32[{columns}]) -> (a: f32[{rows}], b: f32[{rows}])
@@ -481,7 +481,7 @@ def test_run_of_a_long_cycle_ends_where_one_fails() -> None:
 
 
 def test_a_parameter_that_is_set_is_the_one_that_counts() -> None:
-    """The code may keep a copy of a matrix that stands still."""
+    """The code may store a copy of a constant matrix. Setting the parameter must change the copy too."""
     s = rmlc.compile("""import nn;
 node main(x: f32[80]) -> (y: f32)
   w = param(glorot_uniform([80, 80]));

@@ -1,4 +1,4 @@
-"""`start(key=…)`: rows of many keys, against the command, which is held to separate runs by tests/keys."""
+"""Rows of many keys by `start(key=…)`, compared with the command, which tests/keys compares with separate runs."""
 
 import copy
 import csv
@@ -22,7 +22,7 @@ node main(x: f64, wanted: f64) -> (guess: f64)
 
 @pytest.fixture
 def rows_of_command(command, tmp_path):
-    """The rows that `rmlc run --key m` writes of a program and columns."""
+    """Returns the rows that `rmlc run --key m` writes for a program and columns."""
 
     def run(text, rows, *options):
         (tmp_path / "main.rml").write_text(text)
@@ -40,7 +40,7 @@ def rows_of_command(command, tmp_path):
 
 
 def rows_of(program, count):
-    """Columns of `count` random rows of one of the programs above."""
+    """Returns columns of `count` random rows for one of the programs above."""
     draw = np.random.default_rng(2)
     rows = {"m": [f"pump-{k}" for k in draw.integers(0, 4, count)], "x": draw.normal(size=count).tolist()}
     if program is NEXT:

@@ -1,8 +1,8 @@
-"""Every program of the language test suite, through the package: rows equal to the command's to the bit.
+"""Every program of the language test suite, run by the package. The rows have the same bits as those of the command.
 
 A program runs in one call, in pieces of random lengths, step by step, and with its instance saved and loaded, copied
-or pickled between pieces. What is expected is what `rmlc run` writes. Programs that stop say the same text, at the
-same cycle, after the same rows.
+or pickled between pieces. The expected rows are those that `rmlc run` writes. A program that stops gives the same
+message, in the same cycle, after the same rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from conftest import ROOT, Command
 
 import rmlc
 
-UNTOLD_CYCLES = 8  # of a node without inputs, where the test does not say
+UNTOLD_CYCLES = 8  # for a node without inputs, if the test does not give a number
 FOLDERS = ["tests/language", "tests/training", "examples/pid"]
 
 
@@ -35,7 +35,7 @@ FOLDERS = ["tests/language", "tests/training", "examples/pid"]
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """A directive `-- run:` with what belongs to it (docs/manual/tests.md)."""
+    """A directive `-- run:` with the directives that belong to it (docs/manual/tests.md)."""
 
     file: pathlib.Path
     number: int
@@ -92,7 +92,7 @@ RUNS = all_runs()
 
 
 def read_value(text: str, port: rmlc.Port) -> Any:
-    """Of a chronogram; None where it is absent."""
+    """Reads a value of a chronogram. Returns None if it is absent."""
     if text == ".":
         return None
     words = [word for word in re.split(r"[\[\],;]", text) if word]
@@ -106,7 +106,7 @@ def read_value(text: str, port: rmlc.Port) -> Any:
 
 
 def read_inputs(run: Run, node: rmlc.Node) -> list[dict[str, Any]]:
-    """A row for each cycle."""
+    """Returns a row of inputs for each cycle."""
     streams: dict[str, list[Any]] = {}
     ports = {port.name: port for port in node.inputs}
     if ports:
@@ -122,7 +122,7 @@ def read_inputs(run: Run, node: rmlc.Node) -> list[dict[str, Any]]:
 
 
 def columns(node: rmlc.Node, cycles: list[dict[str, Any]]) -> dict[str, Any]:
-    """What `run` takes for these cycles."""
+    """Returns the inputs of these cycles for `run`."""
     given: dict[str, Any] = {}
     for port in node.inputs:
         values = [cycle[port.name] for cycle in cycles]
@@ -139,18 +139,18 @@ def columns(node: rmlc.Node, cycles: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def bits(value: Any, port: rmlc.Port) -> bytes:
-    """Of a value, or of many. A NaN is a NaN; -0.0 is not 0.0."""
+    """Returns the bits of one or many values. All NaNs are equal, and -0.0 differs from 0.0."""
     array = np.asarray(value)
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
     return np.ascontiguousarray(array.astype(port.numpy_dtype, casting="safe" if array.size else "unsafe")).tobytes()
 
 
-Streams = dict[str, list[tuple[int, bytes]]]  # cycle and bits of every value, by output
+Streams = dict[str, list[tuple[int, bytes]]]  # for each output, the cycle and the bits of every value
 
 
 class Log:
-    """Rows of a run as they come, and the error that ended it."""
+    """The rows of a run in their order, and the error that ended it."""
 
     def __init__(self, node: rmlc.Node) -> None:
         self.ports = node.outputs
@@ -172,7 +172,7 @@ class Log:
         self.count += len(rows)
 
     def add_row(self, row: Any) -> None:
-        """Of a step; scalars are Python's."""
+        """Adds the row of a step, whose scalars are Python numbers."""
         values = row if len(self.ports) != 1 else (row,)
         assert len(values) == len(self.ports)
         for port, value in zip(self.ports, values):
@@ -185,7 +185,7 @@ class Log:
                 kinds = {"b": bool, "i": int, "u": int, "f": float}
                 assert type(value) is kinds[port.numpy_dtype.kind]
                 narrow = np.array(value, port.numpy_dtype)
-                assert narrow.item() == value or value != value  # it is a value of the narrow type
+                assert narrow.item() == value or value != value  # the value is one of the narrow type
                 value = narrow
             if port.dtype == "bf16" and np.asarray(value).dtype == np.uint16:
                 value = (value.astype(np.uint32) << 16).view(np.float32)
@@ -226,7 +226,7 @@ def by_steps(node: rmlc.Node, cycles: list[dict[str, Any]], instance: rmlc.Insta
 
 
 def random_lengths(total: int, source: random.Random) -> list[int]:
-    """Some are 0."""
+    """Returns random lengths of pieces. Some are 0."""
     lengths: list[int] = []
     while sum(lengths) < total:
         lengths.append(source.randint(0, min(4, total - sum(lengths))))
@@ -234,7 +234,7 @@ def random_lengths(total: int, source: random.Random) -> list[int]:
 
 
 def read_decimals(value: Any, port: rmlc.Port) -> Any:
-    """The nearest numbers of the port's type: those of bf16 have fewer digits than the float32 that holds them."""
+    """Returns the nearest numbers of the port's type. bf16 has fewer digits than the float32 that stores it."""
     array = np.asarray(value.astype(port.numpy_dtype))
     if port.dtype != "bf16":
         return array
@@ -244,7 +244,7 @@ def read_decimals(value: Any, port: rmlc.Port) -> Any:
 
 
 def nearest_bf16(values: Any) -> Any:
-    """Of float32, by a search of both neighbours."""
+    """Rounds float32 values to bf16, by a comparison of both neighbours."""
     below = (values.view(np.uint32) & 0xFFFF0000).view(np.float32)
     above = (below.view(np.uint32) + 0x10000).view(np.float32)
     nearer = abs(values.astype(float) - below) <= abs(above.astype(float) - values)
@@ -252,7 +252,7 @@ def nearest_bf16(values: Any) -> Any:
 
 
 def expected_streams(file: pathlib.Path, node: rmlc.Node) -> tuple[int, Streams]:
-    """What the command wrote: to an .npz file, or, as those have no bf16, to JSON lines."""
+    """Reads the rows of the command, from an .npz file or JSON lines. An .npz file has no bf16."""
     streams: Streams = {}
     if file.suffix == ".jsonl":
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
@@ -274,7 +274,7 @@ def expected_streams(file: pathlib.Path, node: rmlc.Node) -> tuple[int, Streams]
 
 
 def without_folders(text: str) -> str:
-    """The standard library of the package is another copy than the command's."""
+    """Removes the folders of the standard library, of which the package and the command have separate copies."""
     return re.sub(r"\S*/(?=stdlib/)", "", text)
 
 
@@ -287,7 +287,7 @@ Said = Callable[[Run], tuple[rmlc.Node, pathlib.Path, "subprocess.CompletedProce
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """C sources of external nodes as a shared library."""
+    """Compiles the C sources of external nodes to a shared library."""
     folder = tmp_path_factory.mktemp("linked")
 
     def build(sources: tuple[pathlib.Path, ...]) -> list[str]:
@@ -304,7 +304,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 @pytest.fixture(scope="module")
 def said(request: pytest.FixtureRequest, command: Command, library: Library,
          tmp_path_factory: pytest.TempPathFactory) -> Iterator[Said]:
-    """The program, compiled, and what the command said and wrote: both are ahead of the tests, in threads."""
+    """Gives the compiled program and the output of the command. Threads prepare both before the tests need them."""
     folder = tmp_path_factory.mktemp("written")
 
     def prepare(run: Run) -> tuple[rmlc.Node, pathlib.Path, subprocess.CompletedProcess[str]]:
@@ -334,7 +334,7 @@ def said(request: pytest.FixtureRequest, command: Command, library: Library,
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Of rows that stay unknown and of programs that the suite has warned of, the command says the same."""
+    """Ignores warnings about unknown rows and about programs of the suite. The command gives the same warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rmlc.UndeterminedWarning)
         warnings.simplefilter("ignore", rmlc.CompileWarning)
@@ -364,7 +364,7 @@ def test_rows_are_those_of_the_command(run: Run, said: Said) -> None:
         assert log.error is not None, f"{how}: it does not stop"
         assert log.error.cycle == run.stops[0], how
         text, told = without_folders(str(log.error)), without_folders(done.stderr)
-        if text.startswith("argument: "):  # where the command names a place in a file
+        if text.startswith("argument: "):  # the command names a place in a file instead
             assert text.removeprefix("argument: ") in told, how
         else:
             assert run.stops[1] in text and text in told, how
@@ -387,9 +387,9 @@ def test_rows_are_those_of_the_command(run: Run, said: Said) -> None:
         check(in_pieces(node, cycles, start(), random_lengths(len(cycles), source), lambda instance: instance),
               "in pieces")
     check(by_steps(node, cycles, start()), "step by step")
-    if run.reference_only:  # the interpreter has no states
+    if run.reference_only:  # the interpreter cannot save states
         return
     check(in_pieces(node, cycles, start(), every, saved_and_loaded), "saved and loaded after each cycle")
-    # A node that was pickled is compiled once more, of its text.
+    # A pickled node is compiled again from its text.
     between = source.choice([pickled, rmlc.Instance.copy, rmlc.Instance.copy])
     check(in_pieces(node, cycles, start(), random_lengths(len(cycles), source), between), between.__name__)

@@ -1,4 +1,4 @@
-"""Magics: in a shell, and in a notebook that is run without a screen."""
+"""The magics, in a shell and in a notebook without a screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning row by row: beside River's models and the same rules in NumPy, with features and labels that appear."""
+"""Learning row by row with new features and labels, compared with River's models and the same rules in NumPy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import rmlc.online
 
 
 def rows(count: int = 200, seed: int = 0) -> list[tuple[dict[str, Any], float]]:
-    """Features come and go, and more and more are met."""
+    """Returns rows with changing features, of which more and more occur."""
     random = np.random.default_rng(seed)
     made = []
     for k in range(count):
@@ -88,7 +88,7 @@ node main(x: f64[features], y: f64, learn: bool) -> (z: f64, seen: i32)
 
 
 def test_everything_that_is_kept_is_carried_over() -> None:
-    """Moments of the optimiser and counts too: with little room at first all is as with enough from the beginning."""
+    """A learner that starts with little room equals one with enough room, also in moments of the optimiser and counts."""
     small, large = rmlc.online.Regressor(ADAM, room=1), rmlc.online.Regressor(ADAM, room=64)
     for x, t in rows():
         small.learn_one(x, t)
@@ -104,7 +104,7 @@ def test_texts_and_truth_values() -> None:
     assert model.features == ["colour=red", "new", "size"]
     np.testing.assert_array_equal(model.instance.params["model.weights"][:3], [0.5, 0.5, 1.0])
     assert model.predict_one({"colour": "red"}) == 1.0 and model.predict_one({"colour": "blue"}) == 0.5
-    assert len(model.features) == 3  # what is only asked about takes no room
+    assert len(model.features) == 3  # features that occur only in predictions take no room
 
 
 def test_copies_and_pickles_go_on() -> None:

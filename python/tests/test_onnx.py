@@ -1,4 +1,4 @@
-"""Models: rows equal to those of the source that they were exported from, and to ONNX Runtime's where it is there."""
+"""ONNX models: rows equal to those of the exported source, and to those of ONNX Runtime if it is installed."""
 
 from __future__ import annotations
 

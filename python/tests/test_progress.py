@@ -1,4 +1,4 @@
-"""Runs that are watched: the same rows, a line that tells how far they are, curves; nothing is lost where they stop."""
+"""Runs with a progress display: the same rows, the line, the curves, and no lost rows if a run stops."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_watched_rows_are_the_same(node: rmlc.Node, capsys: pytest.CaptureFixtur
     x = np.random.default_rng(0).normal(size=100_003)
     plain, watched = node.start(), node.start()
     same(plain.run(x=x), watched.run(x=x, progress=True, monitor=["t", "y"]))
-    same(plain.run(x=x[:7]), watched.run(x=x[:7], monitor="t"))  # goes on
+    same(plain.run(x=x[:7]), watched.run(x=x[:7], monitor="t"))  # both continue
     said = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"\[#{20}\] 100%  100003 cycles  \d+ cycles/s  t \S+  y \S+", said[-2])
     assert "7 cycles" in said[-1]
@@ -105,7 +105,7 @@ def test_arguments_are_checked(node: rmlc.Node) -> None:
         node.start().run(x=np.zeros(3), z=1, progress=True)
 
 
-# Ctrl-C comes at any time: while cycles are computed, and between blocks.
+# Ctrl-C may come at any time: while cycles are computed, and between blocks.
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np, rmlc
@@ -136,7 +136,7 @@ assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 @pytest.mark.parametrize("after", [0.02, 0.05, 0.083])
 def test_ctrl_c_loses_nothing(tmp_path: pathlib.Path, after: float) -> None:
-    # Slow enough to be still at it.
+    # The run is slow enough to be still in progress.
     (tmp_path / "slow.rml").write_text(
         "node main(x: f64) -> (y: f64)\n  h = 0.0 fby y;\n  y = tanh(sin(x) + cos(h) + exp(-x * x) + sin(3.0 * h));\n")
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, tmp_path / "slow.rml", str(after)],

@@ -1,4 +1,4 @@
-"""The reference page docs/manual/python_api.md: what the docstrings say, and what the objects themselves have."""
+"""The reference page docs/manual/python_api.md agrees with the docstrings and with the objects of the package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def entries() -> list[tuple[str, str, str]]:
-    """Module, name within it, and the call as the page writes it; empty where it writes none."""
+    """Returns for each entry the module, the name in it, and the call on the page, or an empty text without a call."""
     found, module, outer = [], "rmlc", ""
     for block in re.split(r"^(?=###)", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]:
         mark, name = block.splitlines()[0].split(" ")

@@ -1,4 +1,4 @@
-"""Estimators: scikit-learn's own checks, its models, and the rule in NumPy."""
+"""Estimators, by scikit-learn's own checks, and compared with its models and with the learning rule in NumPy."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_programs_of_ones_own(tmp_path: pathlib.Path) -> None:
         assert list(model.predict(X[:3])) == ["c"] * 3
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-        # Row by row is one epoch in the given order, and what was unpickled goes on to the bit.
+        # Learning row by row equals one epoch in the given order. An unpickled estimator continues with the same bits.
         parts = clone(model)
         for rows in np.array_split(np.arange(len(X)), 7):
             parts.partial_fit(X[rows], names[rows], classes=["a", "b", "c"])

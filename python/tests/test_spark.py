@@ -1,4 +1,7 @@
-"""`rmlc.spark.apply` on one machine, against the command. Needs pyspark, Java; `tests/soak/spark` has a cluster."""
+"""`rmlc.spark.apply` on one machine, compared with the command. tests/soak/spark uses a cluster.
+
+Needs pyspark and Java.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +111,7 @@ def collected(df: Any) -> list[Row]:
 
 
 def same(found: list[Row], expected: list[Row]) -> None:
-    # Reprs of floats are theirs alone, and NaN is NaN.
+    # Different floats have different texts, and all NaNs have the same text.
     assert list(map(repr, found)) == list(map(repr, expected))
 
 
@@ -128,16 +131,16 @@ def test_batches_and_streams_are_the_command(spark: Any, command: Command, tmp_p
         "n:decimal(20,0),half:float>")
     same(collected(found), expected)
 
-    # As a stream in four parts; after two of them the query ends, and another goes on from its checkpoint.
+    # Run a stream in four parts. After two parts the query ends, and another query continues from its checkpoint.
     parts, out = tmp_path / "parts", tmp_path / "out"
     for part in range(4):
         if part == 2:
             run_stream(spark, node, parts, out, tmp_path / "checkpoint")
         frame_of(spark, rows[15 * part : 15 * part + 15]).coalesce(1).write.mode("append").parquet(str(parts))
         newest = max(parts.glob("*.parquet"), key=lambda file: file.stat().st_mtime)
-        os.utime(newest, (1e9 + part, 1e9 + part))  # by which Spark puts them into order
+        os.utime(newest, (1e9 + part, 1e9 + part))  # Spark orders the files by this time
     run_stream(spark, node, parts, out, tmp_path / "checkpoint")
-    # What waits at the end waits for the next row of its machine, whatever the end says.
+    # A row that waits at the end waits for the next row of its machine, so the end of the stream does not release it.
     same(collected(spark.read.parquet(str(out))), expected)
 
 
@@ -164,7 +167,7 @@ def test_keys_of_a_stream(spark: Any, kind: str, keys: list[Any], tmp_path: path
 
     expected = sorted([(keys[0], 1, 1.0), (keys[0], 2, 3.0), (keys[1], 1, 10.0)])
     assert written() == expected
-    # What lies in Spark's store are states as `save` writes them.
+    # Spark's store contains states in the format of `save`.
     kept = spark.read.format("statestore").load(str(tmp_path / "checkpoint")).select("key.key", "value.*")
     states = {row["key"]: row["groupState"]["state"] for row in kept.collect()}
     sums = {key: node.start(load=bytes(state)).step(x=0.0) for key, state in states.items()}

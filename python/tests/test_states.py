@@ -1,4 +1,4 @@
-"""Parameters and states: read, set, saved, loaded, and handed to and fro between the package and the command."""
+"""Parameters and states: read, set, saved, loaded, and exchanged between the package and the command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conftest import Command
 
 import rmlc
 
-# w and b move by the gradient of the squared error; the count of cycles lives beside them.
+# w and b move by the gradient of the squared error. A further state counts the cycles.
 LEARNER = """
 node line(x: f64) -> (y: f64)
   w = param(0.5);
@@ -35,7 +35,7 @@ def data(cycles: int, seed: int = 0) -> dict[str, Any]:
 
 
 def learn(w: float, b: Any, x: Any, t: Any) -> tuple[float, Any, list[float]]:
-    """The same in NumPy: what the parameters are after the cycles, and the outputs."""
+    """Computes the same in NumPy. Returns the parameters after the cycles, and the outputs."""
     b, outputs = np.array(b), []
     for each, target in zip(x, t):
         y = w * each + b.sum()
@@ -50,7 +50,7 @@ def node() -> rmlc.Node:
 
 
 def parts(state: bytes) -> dict[str, Any]:
-    """The header of a safetensors file."""
+    """Returns the header of a safetensors file."""
     (size,) = struct.unpack_from("<Q", state)
     header: dict[str, Any] = json.loads(state[8 : 8 + size])
     return header
@@ -71,7 +71,7 @@ def test_parameters_are_what_has_been_learned(node: rmlc.Node) -> None:
         given = data(count)
         rows = instance.run(given)
         w, b, outputs = learn(0.5, [0.25, -0.25], **given)
-        # The moves of the last cycle are made by then.
+        # The parameters contain the moves of the last cycle.
         np.testing.assert_allclose(instance.params["line.w"], w, rtol=1e-12)
         np.testing.assert_allclose(instance.params["line.b"], b, rtol=1e-12)
         np.testing.assert_allclose(rows.y, outputs, rtol=1e-12)
@@ -79,7 +79,7 @@ def test_parameters_are_what_has_been_learned(node: rmlc.Node) -> None:
 
 @pytest.mark.parametrize("before", [0, 1, 5])
 def test_parameters_can_be_set(node: rmlc.Node, before: int) -> None:
-    """Before the first cycle and later; what is set is what the next cycle reads."""
+    """A parameter can be set before the first cycle and later. The next cycle reads the new value."""
     instance = node.start()
     instance.run(data(before, 1))
     instance.params["line.w"] = 2.0
@@ -168,7 +168,7 @@ def test_a_parameter_that_does_not_learn() -> None:
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
 def test_parameters_of_every_type(dtype: str) -> None:
-    """The narrow ones are stored, and computed with in f32."""
+    """Narrow types are stored as such, and computed in f32."""
     wide = dtype if dtype in ("f32", "f64") else "f32"
     text = (f"node main(x: {wide}[3]) -> (y: {wide}[3])\n  w: {dtype}[3] = param([0.5, 1.5, -2.0]);\n"
             f"  y = cast({wide}, w) * x;\n")
@@ -241,7 +241,7 @@ node main(x: f64) -> (u: f64, y: f64)
   y = x + (0.0 fby u);
 """], ids=["learner", "memories", "ahead", "backfill", "random"])
 def test_to_and_from_the_command(text: str, command: Command, tmp_path: pathlib.Path) -> None:
-    """Begun here and continued there, and the reverse: rows as of one run, to the bit, wherever the cut is."""
+    """Starts a run in the package and continues it by the command, and the reverse. Rows have the bits of one run."""
     file = tmp_path / "program.rml"
     file.write_text(text, encoding="utf-8")
     node = rmlc.load(file).node()
@@ -261,7 +261,7 @@ def test_to_and_from_the_command(text: str, command: Command, tmp_path: pathlib.
         tail = {name: values[cut:] for name, values in given.items()}
         np.savez(tmp_path / "tail.npz", **tail)
         whole = run_all(node.start(seed=3), given)
-        # From here to there.
+        # From the package to the command.
         instance = node.start(seed=3)
         head = instance.run({name: values[:cut] for name, values in given.items()})
         assert instance.save(tmp_path / "ours.state") == (tmp_path / "ours.state").read_bytes() == instance.save()
@@ -273,7 +273,7 @@ def test_to_and_from_the_command(text: str, command: Command, tmp_path: pathlib.
                 column = head[port.name]
                 first = column if port.always else column.values
                 assert first.tobytes() + rest[port.name].tobytes() == whole[port.name], (port.name, cut)
-        # From there to here; it saves before the end of the input settles anything.
+        # From the command to the package. The command saves before the end of the input makes rows known.
         done = command("run", file, "--input", tmp_path / "all.npz", "--cycles", str(cut), "--save",
                        tmp_path / "theirs.state", "--output", tmp_path / "first.npz", "--seed", "3", "--quiet")
         assert done.returncode == 0, done.stderr
@@ -288,7 +288,7 @@ def test_to_and_from_the_command(text: str, command: Command, tmp_path: pathlib.
 
 
 def run_all(instance: rmlc.Instance, given: dict[str, Any]) -> dict[str, bytes]:
-    """The bits of all rows."""
+    """Returns the bits of all rows, by output."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rmlc.UndeterminedWarning)
         found = [instance.run(given), instance.finish()]
@@ -297,7 +297,7 @@ def run_all(instance: rmlc.Instance, given: dict[str, Any]) -> dict[str, bytes]:
 
 
 def test_states_are_those_of_the_command(node: rmlc.Node, command: Command, tmp_path: pathlib.Path) -> None:
-    """Tensor by tensor; texts that say where they are from may differ."""
+    """Compares tensor by tensor. Texts about the origin of a state may differ."""
     file = tmp_path / "program.rml"
     file.write_text(LEARNER, encoding="utf-8")
     given = data(9)
@@ -317,7 +317,7 @@ def test_states_are_those_of_the_command(node: rmlc.Node, command: Command, tmp_
 
 
 def test_states_of_another_program_are_refused(node: rmlc.Node, tmp_path: pathlib.Path) -> None:
-    """Whatever is wrong with it, all stays as it was."""
+    """If a state is refused for any reason, the instance stays as it was."""
     instance = rmlc.compile(MEMORIES).node().start()
     instance.step(np.ones(3), True)
     before = instance.save()
@@ -339,7 +339,7 @@ def test_states_of_another_program_are_refused(node: rmlc.Node, tmp_path: pathli
 
 
 def test_states_with_changed_bytes_crash_nothing() -> None:
-    """Most are noticed by the checksum; the rest are states."""
+    """The checksum detects most changes. The others give a valid state."""
     node = rmlc.compile(MEMORIES).node()
     instance = node.start()
     instance.step(np.ones(3), True)
@@ -381,7 +381,7 @@ def test_a_device_is_no_state(node: rmlc.Node) -> None:
 
 
 def test_loading_by_other_names(node: rmlc.Node) -> None:
-    """A name that was changed is found by its place, or by what `map` says; parameters of a file by `map` alone."""
+    """A renamed state is found by its position or by `map`. Parameters of a file are found only by `map`."""
     renamed = rmlc.compile(LEARNER.replace("w", "slope")).node()
     instance = node.start()
     instance.run(data(5))
@@ -474,7 +474,7 @@ def test_what_was_changed_while_rows_wait_is_saved(change: Callable[[rmlc.Instan
     assert w in (3.0, 7.0) and expected[-3:].tolist() == [4 * w, w, 6 * w]
     for other in others:
         assert other.run(last=last, x=x).rise.tolist() == expected.tolist() and float(other.params["line.w"]) == w
-    # Where nothing waits any schedule can read it.
+    # If no row waits, a program with another schedule can read the state.
     s.run(last=[True], x=[0.0])
     assert s.settled
     again = rmlc.compile(WAITING).node(chunk="segment").start(load=s.save())

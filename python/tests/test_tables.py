@@ -1,4 +1,4 @@
-"""Tables: read without a copy where that can be, converted where nothing is lost, else refused by column and row."""
+"""Tables are read without a copy if possible, or converted without loss, or refused with the column and the row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads: each has its own instance, of nodes that they share; work leaves the interpreter to others."""
+"""Threads share nodes and have their own instances. Compiling and running release the interpreter lock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ node main(x: f64[8], end: bool) -> (y: f64[8], last: f64[8] when end)
   y = 0.9 * (zeros([8]) fby y) + sin(x);
   last = y when end;
 """
-# Some microseconds a cycle.
+# A cycle takes some microseconds.
 SLOW = """
 node main(x: f64) -> (y: f64, n: i64)
   w = zeros([1000]) fby 0.5 * w + x;
@@ -36,7 +36,7 @@ def inputs(seed: int, cycles: int = 3000) -> dict[str, Any]:
 
 
 def test_threads_compile_nodes_of_one_module() -> None:
-    """What the module has read goes to one of them; the others read it again."""
+    """The checked source of the module goes to one of the threads. The others read it again."""
     module = rmlc.compile(FILTER + "".join(f"node of_{k}(x: f64) -> (y: f64)\n  y = x + {k}.0;\n" for k in range(8)))
     with ThreadPoolExecutor(8) as pool:
         nodes = list(pool.map(lambda k: module.node(f"of_{k}"), range(8)))
@@ -89,7 +89,7 @@ def test_an_instance_that_is_at_work_says_so() -> None:
 
 
 def test_two_threads_that_step_one_instance() -> None:
-    """Each row is handed out once, whole, to one of them."""
+    """Each row is returned once and complete, to one of the threads."""
     instance = rmlc.compile("node main(k: i64) -> (n: i64, twice: i64)\n  n = (0 fby n) + 1;\n  twice = k + k;\n"
                             ).node().start()
     found: list[int] = []
@@ -124,7 +124,7 @@ def test_random_calls_in_threads() -> None:
 
 
 def test_compile_in_threads() -> None:
-    """Programs of their own, and all of them the same one."""
+    """The threads compile different programs, and then all the same program."""
 
     def value(number: int) -> float:
         node = rmlc.compile(program(number)).node()
@@ -150,7 +150,7 @@ def test_errors_in_threads() -> None:
 
 
 class Counter:
-    """Counts in another thread, which needs the interpreter each time."""
+    """Counts in another thread, which needs the interpreter lock for each count."""
 
     def __enter__(self) -> Counter:
         self.times: list[float] = []
@@ -171,7 +171,7 @@ class Counter:
         self._thread.join()
 
     def during(self, begin: float, end: float) -> int:
-        """How often, without the edges."""
+        """Returns the number of counts between two times, without the edges."""
         edge = (end - begin) / 5
         return sum(begin + edge < each < end - edge for each in self.times)
 
@@ -202,7 +202,7 @@ def test_others_go_on_while_one_runs() -> None:
 
 
 def test_instances_end_in_other_threads() -> None:
-    """Rows and views outlive the instance, wherever it is let go."""
+    """Rows and views outlive the instance, in whichever thread it is destroyed."""
     node = rmlc.compile(FILTER).node()
     kept: list[Any] = []
 
@@ -222,7 +222,7 @@ def test_instances_end_in_other_threads() -> None:
 
 
 def work_of_a_process(instance: rmlc.Instance) -> list[float]:
-    """In another process: goes on with what it is given, and compiles a program of its own."""
+    """Runs in another process: continues a given instance, and compiles another program."""
     rows = instance.run(x=np.ones(2)).y.tolist()
     other = rmlc.compile("node main(x: f64) -> (y: f64)\n  y = 5.0 * x;\n").node().start()
     return [*rows, other.step(1.0)]

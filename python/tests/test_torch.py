@@ -1,4 +1,4 @@
-"""Nodes as layers of PyTorch: rows and gradients beside torch.autograd of the same cells, in f64."""
+"""Nodes as layers of PyTorch: rows and gradients compared with torch.autograd of the same cells, in f64."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_looking_ahead_within_a_sequence() -> None:
     assert y.tolist() == [12.0, 10.0, 6.0]
     y[0].backward()
     assert x.grad.tolist() == [2.0, 2.0, 2.0] and layer.w.grad.item() == 6.0
-    # Two sequences in one, by an `end` of the caller's.
+    # The caller's `end` divides the sequence into two.
     assert layer(x, end=torch.tensor([False, True, True])).tolist() == [6.0, 4.0, 6.0]
     with pytest.raises(rmlc.RunError, match="only 0 of 3 rows"):
         layer(x, end=torch.tensor([False, False, False]))
@@ -306,7 +306,7 @@ def test_nodes_that_are_no_layers() -> None:
         layer_of("node main() -> (y: f64)\n  y = 1.0;\n")
     with pytest.raises(TypeError, match="expected a rmlc.Node"):
         rmlc.torch.Module("model.rml")
-    # A recurrence that never ends.
+    # The recurrence never ends.
     with pytest.raises(rmlc.CompileError):
         layer_of("node main(x: f64) -> (y: f64)\n  y = x + param(0.5) * (0.0 fby y);\n")
 

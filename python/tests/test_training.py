@@ -1,4 +1,4 @@
-"""Epochs: beside the same rule in NumPy, runs of the instance by hand, and runs that were interrupted."""
+"""Epochs, compared with the same rule in NumPy, with explicit runs of the instance, and with interrupted runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def data(count: int = 40, seed: int = 0) -> dict[str, Any]:
 
 
 def by_hand(passes: int) -> tuple[list[float], float, float]:
-    """Mean losses of the passes, then slope and offset."""
+    """Returns the mean losses of the passes, the slope and the offset."""
     w = b = 0.0
     means = []
     for _ in range(passes):
@@ -107,7 +107,7 @@ def test_patience_until_and_goals() -> None:
     assert len(values_of(until=lambda epoch: epoch.number == 3)) == 3
     assert values_of(most=2, metric=lambda rows: rows.loss.max())[0] > every[0]
     assert values_of(most=0, metric="loss") == []
-    # NaN is not better, and never ends the search by itself.
+    # NaN is never better, and does not end the training by itself.
     given = iter([1.0, float("nan"), 2.0, 0.5, float("nan"), float("nan")])
     assert len(values_of(metric=lambda rows: next(given), patience=3, most=6)) == 6
 
@@ -144,13 +144,13 @@ def test_resumes_to_the_bit(tmp_path: pathlib.Path, every: int, broken_at: int) 
     assert [epoch.value for epoch in rest] == values[first - 1 :]
     assert again.save() == whole.save()
     assert [each.name for each in tmp_path.iterdir()] == ["run.zip"]
-    # What is over stays over; its states are those of the command.
+    # A finished training stays finished. Its states are those of the command.
     third = node.start()
     assert list(rmlc.training.epochs(third, data(), **options)) == []
     assert third.save() == whole.save()
     with zipfile.ZipFile(tmp_path / "run.zip") as archive:
         assert archive.read("best.state") == whole.save()
-    # More epochs go on from the last one, not from the best.
+    # Further epochs continue from the last epoch, and not from the best one.
     more = list(rmlc.training.epochs(node.start(), data(), **{**options, "most": 12, "patience": 12}))
     assert [epoch.number for epoch in more] == list(range(len(values) + 1, 13))
 

@@ -1,7 +1,7 @@
-"""The notebook docs/tutorial.ipynb: its cells show what is kept in it, and that is what docs/tutorial.md says.
+"""The notebook docs/tutorial.ipynb: its cells give the stored outputs, and these agree with docs/tutorial.md.
 
-With Jupyter it is run as a notebook. Everywhere its cells are run one after the other, as a script would be: a cell of
-the magic `%%rmlc` is a program.
+If Jupyter is installed, the notebook is run. In any case, its cells are run one after the other like a script. A cell
+with the magic `%%rmlc` is a program.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def cells() -> list[Any]:
 
 
 def text_of(value: Any) -> str:
-    """What the value of a cell is shown as."""
+    """Returns the text that is shown for the value of a cell."""
     if isinstance(value, rmlc.SVG):
         xml.etree.ElementTree.fromstring(value)
         return PICTURE
@@ -40,7 +40,7 @@ def text_of(value: Any) -> str:
 
 
 def kept(cell: Any) -> str:
-    """What the cell shows, as text; of a picture that it is one, as another processor adds in another order."""
+    """Returns the output of a cell as text. For a picture it is only a mark, because processors differ in rounding."""
     parts = []
     for output in cell["outputs"]:
         if output["output_type"] == "stream":
@@ -53,7 +53,7 @@ def kept(cell: Any) -> str:
 
 
 def run(source: str, names: dict[str, Any]) -> str:
-    """What the cell prints, then its last value if there is one."""
+    """Returns the printed text of a cell, and then its last value if there is one."""
     if magic := re.match(r"%%rmlc (\w+)\n", source):
         names[magic[1]] = rmlc.compile(source[magic.end() :], name=f"{magic[1]}.rml")
         return ""
@@ -96,7 +96,7 @@ def test_the_numbers_are_those_of_the_page() -> None:
         for line in lines:
             if re.sub(r" +", " ", line) in re.sub(r" +", " ", shown):
                 continue
-            # A chronogram of one row, which is an array here.
+            # In the notebook, a chronogram of one row is an array.
             assert len(lines) == 1, line
             assert re.sub(r"[ .]+", " ", line.partition("|")[2]).split() in arrays, line
     assert "2400 sequences: learned" in shown

@@ -1,4 +1,4 @@
-"""The package keeps to its own type hints, as strictly as mypy asks."""
+"""The package agrees with its type hints, by mypy in strict mode."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ def test_mypy_strict(tmp_path: pathlib.Path) -> None:
     package = pathlib.Path(rmlc.__file__).parent
     if not (package / "_core.pyi").exists():
         pytest.skip("the stubs of the extension are not beside it")
-    # Where the package is not installed but only found, mypy has to be told where.
+    # If the package is found but not installed, mypy needs its folder.
     installed = package.parent.name == "site-packages"
     environment = dict(os.environ) if installed else {**os.environ, "MYPYPATH": str(package.parent)}
     done = subprocess.run([sys.executable, "-m", "mypy", "--config-file", config, "--cache-dir", tmp_path / "cache"],
