@@ -3,7 +3,7 @@ solution of Riccati's equation."""
 
 import numpy as np
 import torch
-from groups import Entry, Group, Series, values_only
+from groups import INF, NAN, Entry, Group, Series, values_only
 from scipy import linalg
 
 A = np.array([[1.0, 0.5], [-0.25, 0.75]])
@@ -15,24 +15,25 @@ def text(array):
     return str(np.asarray(array).tolist())
 
 
-def given_all(z):
-    """The last state, given all measurements: the joint covariance of these Gaussian vectors
-    is written down."""
+def given_all(z, h=H, r=R):
+    """The last state, given all measurements that are finite: the joint covariance of these
+    Gaussian vectors is written down."""
     n, k = len(z), len(X0)
     # State s is the sum of a^(s - i) times vector i: the first state, then drive and noise of
     # each step.
     whole = np.block([[np.linalg.matrix_power(A, s - i) if i <= s else np.zeros((k, k)) for i in range(n)] for s in range(n)])
     mean = whole @ np.concatenate([X0] + [DRIVE] * (n - 1))
     spread = whole @ linalg.block_diag(P0, *[Q] * (n - 1)) @ whole.T
-    seen = np.kron(np.eye(n), H)
-    gain = spread[-k:] @ seen.T @ np.linalg.inv(seen @ spread @ seen.T + np.kron(np.eye(n), R))
-    return mean[-k:] + gain @ (z.ravel() - seen @ mean), spread[-k:, -k:] - gain @ seen @ spread[:, -k:]
+    there = np.isfinite(z.ravel())
+    seen, noise = np.kron(np.eye(n), h)[there], np.kron(np.eye(n), r)[there][:, there]
+    gain = spread[-k:] @ seen.T @ np.linalg.inv(seen @ spread @ seen.T + noise)
+    return mean[-k:] + gain @ (z.ravel()[there] - seen @ mean), spread[-k:, -k:] - gain @ seen @ spread[:, -k:]
 
 
-def filtered(end, z):
+def filtered(end, z, h=H, r=R):
     first, out = 0, []
     for t, e in enumerate(end):
-        out.append(given_all(z[first:t + 1]))
+        out.append(given_all(z[first:t + 1], h, r))
         first = t + 1 if e else first
     return tuple(np.array(rows) for rows in zip(*out))
 
@@ -97,6 +98,10 @@ node angle(z) -> (x, p)
   f = [x[0] + 0.1 * x[1], x[1] - 0.1 * sin(x[0])];
   moved, spread = control.extended_kalman_predict(f, [[1.0, 0.1], [-0.1 * cos(x[0]), 1.0]], 0.01 * eye(2), p);
 """
+H2, R2 = np.array([[1.0, 0.5], [0.0, 2.0]]), np.array([[0.5, 0.25], [0.25, 1.0]])
+MISSING = f"""node two(z) -> (x, p)
+  x, p = control.kalman({text(A)}, {text(DRIVE)}, {text(Q)}, {text(H2)}, {text(R2)}, {text(X0)}, {text(P0)}, z);
+"""
 UPDATES = """node updated(x, h, s, z) -> (y)
   a, b = control.kalman_update(h, [[0.25]], x, matmul(s, transpose(s)) + 0.5 * eye(2), z);
   y = concat([a], b);
@@ -152,6 +157,9 @@ GROUPS = [
     Group("control_filters", "ordinary", "NumPy", {"e": ENDS, "z": MEASURED}, FILTERS, LOOSE, NODES),
     Group("control_filters_edges", "edge", "NumPy", {"e": ENDS, "z": [np.array([v]) for v in (0.0, 1e6, -1e6, 0, 0, 0, 1e-6, 0, 0, 3)]},
           FILTERS[:2], LOOSE, NODES),
+    Group("control_missing", "ordinary edge", "NumPy",
+          {"z": [np.array(pair) for pair in ((NAN, 1.0), (0.5, -0.25), (NAN, NAN), (1.5, INF), (0.25, 0.5), (-INF, NAN), (-1.0, NAN), (0.0, 2.0))]},
+          [Series("x, p", "two(z)", lambda z: filtered(np.zeros(len(z), bool), z, H2, R2))], LOOSE, MISSING),
     Group("control_once", "ordinary", "PyTorch", {"x": [drawn(2) for _ in range(3)], "h": [drawn(1, 2) for _ in range(3)],
           "s": [drawn(2, 2) for _ in range(3)], "z": [drawn(1) for _ in range(3)]}, ONCE, LOOSE, UPDATES),
     Group("control_once_edges", "edge", "PyTorch", {"x": [np.zeros(2), np.array([1e4, -1e4]), np.array([1.0, 2.0])],
