@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The notebook docs/tutorial.ipynb, with what its cells show: by a Python that has rmlc, nbclient and ipykernel.
+"""Runs the notebook docs/tutorial.ipynb, and stores or checks its outputs. Needs rmlc, nbclient and ipykernel.
 
-    tutorial_notebook.py write    runs its cells and keeps what they show in it
-    tutorial_notebook.py check    exit status 1 unless the cells show what stands there
+    tutorial_notebook.py write    runs the cells and stores their outputs in the notebook
+    tutorial_notebook.py check    exits with status 1 if the cells give other outputs than the stored ones
 
-What is kept does not tell when it was run, nor how long that took. Pictures are not compared: another processor adds in
-another order.
+The stored outputs contain no times of execution. Pictures are not compared, because processors differ in the order of
+additions.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main() -> None:
     if sys.argv[1] == "write":
         NOTEBOOK.write_text(written(book), encoding="utf-8")
     elif without_pictures(read(NOTEBOOK, as_version=4)) != without_pictures(book):
-        sys.exit(f"{NOTEBOOK} is not what its cells show: run scripts/tutorial_notebook.py write")
+        sys.exit(f"{NOTEBOOK} differs from the outputs of its cells: run scripts/tutorial_notebook.py write")
 
 
 if __name__ == "__main__":
