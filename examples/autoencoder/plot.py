@@ -36,7 +36,7 @@ def main():
     rows, tested = read(passes), read(table)
     picture = Picture(1000, 500, "Digits in eight numbers",
                       f"The mean squared error of {len(tested)} images held out is {float(tested[-1]['error']):.5f}; a pixel is between 0 and 1.")
-    picture.text(26, 100, "Images held out, and what eight numbers keep of them", 14, more='font-weight="600"')
+    picture.text(26, 100, "Images held out, and their reconstructions from eight numbers", 14, more='font-weight="600"')
     for k, image in enumerate(pixels(archive, SHOWN)):
         draw(picture, 26 + 68 * k, 114, image)
         draw(picture, 26 + 68 * k, 180, [float(tested[k][f"y[{at}]"]) for at in range(64)])

@@ -45,7 +45,7 @@ def draw_curves(picture, learned, held):
 
 def draw_confusion(picture, counts):
     left, top, cell = 570, 120, 36
-    picture.text(left, 96, "What each digit (row) was taken for", 14, more='font-weight="600"')
+    picture.text(left, 96, "Predicted digit (column) of each digit (row)", 14, more='font-weight="600"')
     most = max(max(n for p, n in enumerate(row) if p != k) for k, row in enumerate(counts)) or 1
     for label, row in enumerate(counts):
         picture.text(left - 10, top + cell * label + 23, str(label), 13, "end")

@@ -28,7 +28,7 @@ def main():
               for row in rows[-LAST:]]
     end = told[-10:]
     means = [sum(row[name] for row in end) / len(end) for name in ("mixture_loss", "single_loss", "mean_asked")]
-    picture = Picture(1000, 700, "Three experts, and a gate that learns whom to ask",
+    picture = Picture(1000, 700, "Three experts, and a gate that learns which one to ask",
                       f"Mean squared error of the last {len(end)} reports: {means[0]:.4f}, with {means[2]:.2f} experts asked on average; "
                       f"a single network {means[1]:.4f}.")
     for regime in range(3):

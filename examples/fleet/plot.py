@@ -44,7 +44,7 @@ def main():
     at = np.flatnonzero(machine == shown)
     low, high = rounded(np.concatenate([temperature[at], found["expected"][at][3:]]), 10)
     below = Panel(out, (80, 490, 890, 170), (0, hours), (low, high), f"Machine {shown}",
-                  "It broke where the band begins. Expected is what its own rows so far say.")
+                  "It broke where the band begins. The expected value is predicted from its own earlier rows.")
     below.band(broken[shown], hours, BROKEN)
     below.axes([(h, str(h)) for h in steps(0, hours, 12)], steps(low, high, 5), "degrees")
     below.line([(h + 0.5, v) for h, v in zip(hour[at], found["expected"][at])][3:], EXPECTED, 1.4)

@@ -20,7 +20,7 @@ def main():
     wrong = [row for row in held if row["species"] != row["predicted"]]
     picture = Picture(1000, 500, "Irises, by a network with eight hidden units",
                       f"{len(held) - len(wrong)} of {len(held)} flowers are recognised, each by a network that did not see it.")
-    panel = Panel(picture, (80, 120, 400, 280), (0.7, 7.2), (0, 2.7), "Held out, by what they were taken for", "petal length, cm", "petal width, cm")
+    panel = Panel(picture, (80, 120, 400, 280), (0.7, 7.2), (0, 2.7), "Held out, by predicted species", "petal length, cm", "petal width, cm")
     for row in held:
         x, y = panel.x(float(row["x[2]"])), panel.y(float(row["x[3]"]))
         picture.out.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{COLOURS[int(row["predicted"])]}" fill-opacity="0.6"/>')

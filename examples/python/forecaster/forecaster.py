@@ -120,9 +120,9 @@ def draw(record: Record, found: dict[str, Any], file: str) -> None:
     sys.path.append(str(HERE.parents[1]))
     from chart import BLUE, GREEN, GREY, RED, Panel, Picture
 
-    picture = Picture(1000, 700, "Sunspots, foretold",
-                      "Learned from 1749 to 1899, tested on what is shown. "
-                      "The band holds 8 of 10 months, if it is right.")
+    picture = Picture(1000, 700, "Sunspots, predicted",
+                      "Learned from 1749 to 1899, tested on the months shown. "
+                      "The band should contain 8 of 10 months.")
     years = FIRST_YEAR + np.arange(len(record.z)) / 12
     twelve = int(np.argmax(AHEAD == 12))
     bands = spots_of(found["memory (GRU)"][TESTED:, twelve])
@@ -131,9 +131,9 @@ def draw(record: Record, found: dict[str, Any], file: str) -> None:
     there = [f"{panel.x(a):.1f} {panel.y(b):.1f}" for a, b in
              [*zip(when, bands[:, 0]), *zip(when[::-1], bands[::-1, 2])]]
     picture.out.append(f'<path d="M{"L".join(there)}Z" fill="{RED}" opacity="0.22"/>')
-    panel.line(list(zip(when, bands[:, 1])), RED, 1.4, "foretold")
-    panel.line(list(zip(when, record.spots[TESTED + 12 :])), BLUE, 1.0, "seen")
-    panel = Panel(picture, (70, 480, 900, 160), (0, 25), (0, 50), "Loss, by how far ahead", "months", "sunspots",
+    panel.line(list(zip(when, bands[:, 1])), RED, 1.4, "predicted")
+    panel.line(list(zip(when, record.spots[TESTED + 12 :])), BLUE, 1.0, "observed")
+    panel = Panel(picture, (70, 480, 900, 160), (0, 25), (0, 50), "Loss for each horizon", "months", "sunspots",
                   [(int(ahead), str(ahead)) for ahead in AHEAD])
     for colour, (name, quantiles) in zip((GREY, GREEN, RED), found.items()):
         panel.line(list(zip(AHEAD, losses(record, quantiles))), colour, 2.0, name)
