@@ -328,6 +328,15 @@ def goes_both_ways(f):
     return False
 
 
+def has_equation(node, holds):
+    """Whether an equation of the node, or of a node that it calls or iterates, is as `holds` says."""
+    for e in node.equations:
+        callees = e[2:3] if e[0] == "call" else e[3:4] if e[0] == "over" else [call[0] for call in e[3:5]] if e[0] == "merge" else []
+        if holds(e) or any(has_equation(g, holds) for g in callees):
+            return True
+    return False
+
+
 def draw_layer(r, name, style):
     """A layer of the library with given weights; its equations define it by single numbers."""
     node = Node(name)
@@ -396,6 +405,21 @@ class Program:
             adjoints.append(("k", 0.125) if self.moves else ("k", 1.0) if pick < 0.6 else ("k", r.choice([0.5, -2.0])) if pick < 0.8 else
                             ("v", r.choice(self.inputs)) if pick < 0.9 else ("sin", ("v", r.choice(self.inputs))))
         return {"where": where, "adjoints": adjoints, "weights": [r.choice([1.0, 1.0, 0.5, -2.0]) for _ in self.inputs]}
+
+    def rows_known(self, rows):
+        """How many rows must be written: all, except where a parameter may wait for its own next value.
+
+        A parameter moves where `end` holds, also by a rate of 0, by a gradient through memory that only `halt` ends. Where
+        `end` holds alone, that gradient needs values of later cycles, which the parameter is part of. Then rows are
+        written up to the last cycle where both have held. On a sampled clock the two may never hold together.
+        """
+        alone = [t for t, (end, halt) in enumerate(zip(rows["end"], rows["halt"])) if end and not halt]
+        waits = self.style["ends"] and self.order > 0 and has_equation(self.f, lambda e: e[0] == "param") and \
+            has_equation(self.f, lambda e: e[0] in ("fby", "post") and e[4] == "halt")
+        if not alone or not waits:
+            return len(rows["end"])
+        both = [t for t in range(alone[0]) if rows["end"][t] and rows["halt"][t]]
+        return both[-1] + 1 if both and not self.style["clock"] else 0
 
     # ---- text
 
