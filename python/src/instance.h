@@ -21,7 +21,7 @@
 
 namespace rml::python {
 
-// A cycle failed. Holds what RunError needs: the cycle, the place in the source and the equation.
+// A cycle failed. Holds the data for RunError: the cycle, the place in the source and the equation.
 struct RunFault : std::runtime_error {
   RunFault(const std::string& text, const rml_program& program, const rml_header& header);
   std::int64_t cycle;

@@ -70,7 +70,7 @@ def test_compile_takes_files(tmp_path: pathlib.Path) -> None:
     assert [module.file for module in modules] == [str(file)] * 3 + ["<text>"]
     for module in modules:
         assert module.node().start().run(x=[1.0, 2.0]).y.tolist() == [1.0, 3.0]
-    for wrong, error, said in (("sum.rml", ValueError, "rmlc.load reads files"), (3, TypeError, "not int"),
+    for wrong, error, said in (("sum.rml", ValueError, "use rmlc.load to read a file"), (3, TypeError, "got int"),
                                (b"", ValueError, "empty")):
         with pytest.raises(error, match=said):
             rmlc.compile(wrong)  # type: ignore[arg-type]

@@ -186,7 +186,7 @@ def test_others_go_on_while_one_compiles() -> None:
         begin = time.monotonic()
         rmlc.compile(large_program()).node()
         end = time.monotonic()
-    assert end - begin > 0.05, "too fast to be looked at"
+    assert end - begin > 0.05, "too fast to be observed"
     assert counter.during(begin, end) > 10
 
 
@@ -197,7 +197,7 @@ def test_others_go_on_while_one_runs() -> None:
         begin = time.monotonic()
         instance.run(x=x)
         end = time.monotonic()
-    assert end - begin > 0.05, "too fast to be looked at"
+    assert end - begin > 0.05, "too fast to be observed"
     assert counter.during(begin, end) > 10
 
 
