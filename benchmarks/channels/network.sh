@@ -1,6 +1,6 @@
 #!/bin/sh
-# Networks of operations: messages a second through chains, and what a pipeline gains from a second worker. Wants the
-# release build and two idle processors. Usage: network.sh [BUILD]
+# Measures networks of operations: messages per second through chains, and the speed-up of a pipeline by a second
+# worker. Needs the release build and two idle processors. Usage: network.sh [BUILD]
 set -eu
 cd "$(dirname "$0")/../.."
 build=${1:-build/release}

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What a network costs: overhead.py [BUILD [REPETITIONS]]. Prints one table.
+"""Measures the overhead of a network: overhead.py [BUILD [REPETITIONS]]. Prints one table.
 
-A chain of 8 layers tanh(matmul(W, x)) of one width, 18 equations, as a program and as networks: by equation (--grain
-op), where every value of a cycle goes through a ring, and by stage. All programs in turn; each one's fastest run."""
+The program is a chain of 8 layers tanh(matmul(W, x)) of one width, with 18 equations. It runs in one thread, as a
+network with a task for each equation (--grain op), where each value of a cycle passes through a ring, and as a network
+with a task for each stage. All programs run alternately; the fastest run of each one counts."""
 
 import pathlib
 import subprocess
@@ -48,7 +49,7 @@ def main():
                                    check=True, capture_output=True, text=True).stdout.count("\ntask ")
             best = {run: float("inf") for run in RUNS}
             for _ in range(REPETITIONS):
-                for run in RUNS:  # what takes time once is taken off
+                for run in RUNS:  # subtracts the time of the start
                     once = seconds(folder / run[0], run[1], 1)
                     best[run] = min(best[run], (seconds(folder / run[0], run[1], cycles) - once) / cycles)
             compiled = best[RUNS[0]]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Channels beside Go's, rings beside others': run.py [REPETITIONS [MESSAGES]]. Prints one table.
+"""Compares channels with those of Go, and rings with those of other libraries: run.py [REPETITIONS [MESSAGES]].
 
-Wants g++, go, libreaderwriterqueue-dev, libboost-dev and libboost-context-dev. All programs in turn, so that other work on the machine
-meets all of them; what counts is each line's fastest repetition."""
+Prints one table. Needs g++, go, libreaderwriterqueue-dev, libboost-dev and libboost-context-dev. All programs run
+alternately, so that other load of the machine affects all of them. The fastest repetition of each line counts."""
 
 import pathlib
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes a program of N backward recurrences, each of the one before: `backward.py N > program.rml`.
+"""Writes a program of N nested backward recurrences: `backward.py N > program.rml`.
 
-All end together: each sums up, from the end of a segment backward, what the one before has there."""
+All recurrences share one end. Each one sums up the values of the previous one, backward from the end of a segment."""
 import sys
 
 

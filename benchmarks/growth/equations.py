@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes a program of N equations: `equations.py N > program.rml`.
 
-Like a controller written by hand it mixes arithmetic, delays, conditions and values on sub-clocks, and
-each equation uses some of the ones shortly before it; every hundred equations are a node of
-their own, called by main."""
+Like a controller written by hand, the program mixes arithmetic, delays, conditions and values on
+sub-clocks. Each equation uses some of the equations shortly before it. Every hundred equations form a
+node, and main calls these nodes."""
 import random
 import sys
 
@@ -37,7 +37,7 @@ def main():
     rng = random.Random(1)
     parts = max(1, equations // PER_NODE)
     for number in range(parts):
-        # main has one equation for each part
+        # main has one equation for each node
         node(number, max(2, equations // parts - 1), rng)
     print("node main(x: f32, c: bool) -> (y: f32)")
     for number in range(parts):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Peak memory of long runs: the acceptance programs at 20,000 and at 2,000,000 cycles.
+"""Compares the peak memory of short and long runs: the acceptance programs at 20,000 and 2,000,000 cycles.
 
-Usage: memory.py RMLC [SHORT LONG]. Each program is compiled and reads its test's inputs, over and over,
-as CSV on stdin. Fails where the long run takes more than 1 MiB over the short one."""
+Usage: memory.py RMLC [SHORT LONG]. Each program is compiled and reads the inputs of its test repeatedly,
+as CSV from standard input. Fails if a long run needs over 1 MiB more than the short run."""
 import os
 import pathlib
 import re
@@ -12,7 +12,7 @@ import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[2] / "tests" / "acceptance"
 ALLOWED_MIB = 1.0
-# program, node, its inputs
+# (program, node, name of the test with the inputs)
 PROGRAMS = [
     ("case01_counter", "counters", "case01_counter"),
     ("case01_fir", "filter", "case01_fir"),
@@ -32,7 +32,8 @@ PROGRAMS = [
 
 
 def csv_of_chronogram(text):
-    """The header and the rows of a trace: [1,2] becomes two columns, an absent value an empty field."""
+    """Returns the header and rows of a chronogram as CSV. A tensor [1,2] becomes two columns, and an absent value an
+    empty field."""
     columns = []
     for line in text.splitlines():
         if not line.strip() or line.startswith("--"):
@@ -54,9 +55,9 @@ def csv_of_chronogram(text):
 
 
 def run(program, header, rows, cycles):
-    """Peak MiB, longest segment and cycles per second of one run."""
+    """Returns the peak memory in MiB, the longest segment, and the cycles per second of one run."""
     with tempfile.TemporaryFile() as stats, open(os.devnull, "w") as null:
-        # The shell stands between, so that this interpreter's own memory is not counted.
+        # A shell starts the program, so that the memory of this interpreter is not counted.
         command = ["/bin/sh", "-c", 'p=$1; shift; "$p" "$@"; exit $?', "sh", program]
         child = subprocess.Popen(
             [*command, "--stats", "--quiet", "--cycles", str(cycles)], stdin=subprocess.PIPE, stdout=null, stderr=stats
@@ -70,7 +71,7 @@ def run(program, header, rows, cycles):
                 left -= repeat.count("\n")
             child.stdin.close()
         except BrokenPipeError:
-            pass  # it has read as many cycles as it was asked to
+            pass  # the program stops reading after the requested number of cycles
         status = child.wait()
         stats.seek(0)
         text = stats.read().decode()

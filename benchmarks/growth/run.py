@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""How time and memory grow with cycles, lengths of segments, equations and hidden units.
+"""Measures how time and memory grow with cycles, lengths of segments, equations and hidden units.
 
 Usage: run.py RMLC [cycles|segments|equations|backward|hidden|programs]…   (default: all but programs)
-  cycles     10^3 … 10^8 cycles: nanoseconds of one, peak memory
+  cycles     10^3 … 10^8 cycles: nanoseconds per cycle, and peak memory
   segments   segments of 10 … 10^5 cycles: the same
   equations  10 … 10^5 equations: processor time and memory of `check` and `build --emit obj`
-  backward   10 … 1000 backward recurrences, each of the one before: the same
-  hidden     a step of an LSTM of 8 … 4096 units beside the time to read or multiply its weights
+  backward   10 … 1000 nested backward recurrences: the same
+  hidden     a step of an LSTM of 8 … 4096 units, compared with the time to read or multiply its weights
   programs   memory.py: the acceptance programs at 20,000 and 2,000,000 cycles
-Fails where memory grows with cycles, or an equation of a large program costs several times one of a small."""
+Fails if memory grows with cycles, or if an equation costs several times as much in a large program as in a
+small one."""
 import pathlib
 import re
 import resource
@@ -25,7 +26,8 @@ def build(rmlc, source, output, *options):
 
 
 def run(program, cycles):
-    """Seconds and peak MiB of a run whose rows go nowhere; the shell keeps this interpreter's memory out."""
+    """Returns the seconds per cycle and the peak MiB of a run whose rows are discarded. A shell starts the program, so
+    that the memory of this interpreter is not counted."""
     done = subprocess.run(
         ["/bin/sh", "-c", '"$@"; exit $?', "sh", program, "--cycles", str(cycles), "--stats", "--quiet"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True,
@@ -62,7 +64,8 @@ def segments(rmlc, folder):
 
 
 def compile_once(command):
-    """Processor seconds and peak MiB of one compilation; the shell keeps this interpreter's memory out."""
+    """Returns the processor seconds and the peak MiB of one compilation. Another interpreter starts the compiler, so
+    that the memory of this one is not counted."""
     script = 'import resource,subprocess,sys; subprocess.run(sys.argv[1:], stderr=subprocess.DEVNULL, check=True); ' \
              'r = resource.getrusage(resource.RUSAGE_CHILDREN); print(r.ru_utime + r.ru_stime, r.ru_maxrss / 1024)'
     text = subprocess.run([sys.executable, "-c", script, *map(str, command)], capture_output=True, text=True, check=True)
@@ -71,7 +74,7 @@ def compile_once(command):
 
 
 def compilations(rmlc, folder, script, sizes, small):
-    """Whether an equation of the largest program costs little more than one of a small program."""
+    """Returns whether an equation of the largest program costs little more than one of a small program."""
     source, output = folder / "program.rml", folder / "program.o"
     commands = {"check": ["check"], "obj -O0": ["build", "--emit", "obj", "-O0", "-o", output],
                 "obj -O2": ["build", "--emit", "obj", "-O2", "-o", output]}

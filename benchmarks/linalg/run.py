@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Linear algebra, spectra and filters beside NumPy and SciPy, one thread each, by turns in one run: run.py [RMLC]
+"""Compares linear algebra, spectra and filters with NumPy and SciPy: run.py [RMLC]
 
-Prints microseconds per result, each the least of all passes, and their ratio. Python needs NumPy and SciPy.
+Each uses one thread. They run alternately. Prints the microseconds per result, the minimum of all passes, and their
+ratio. Python needs NumPy and SciPy.
 
   RMLC  the compiler  (default: ../../build/release/bin/rmlc)
   RUNS  passes        (default: 7)
 """
 import os
 
-# One thread, and the kernels of this processor, whatever the environment says of them.
+# NumPy must use one thread, and the kernels that suit this processor, so variables of the environment that change
+# this are overridden.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 if os.environ.pop("OPENBLAS_CORETYPE", None) is not None:
     os.execv("/proc/self/exe", ["python3", *os.sys.argv])
@@ -36,9 +38,9 @@ def peers(dtype):
     x = random.normal(size=1009).astype(dtype)
     taps = (1 / (numpy.arange(256) + 1)).astype(dtype)
     stream = random.normal(size=10000).astype(dtype)
-    channels = random.normal(size=(64, 10000)).astype(dtype)  # each one piece of memory, as SciPy likes it best
+    channels = random.normal(size=(64, 10000)).astype(dtype)  # each channel is contiguous, which is fastest in SciPy
     section = numpy.array([[0.25, 0.5, 0.25, 1, -0.5, 0.25]], dtype)
-    return {  # node: (results in a call, the call)
+    return {  # node: (number of results of a call, the call)
         "solution": (1, lambda: numpy.linalg.solve(a, a[0])),
         "values": (1, lambda: numpy.linalg.svd(a, full_matrices=False)),
         "eigen": (1, lambda: numpy.linalg.eigh(a)),
@@ -56,7 +58,7 @@ def ours(program, cycles):
 
 
 def recording(library, node, dtype, cycles=10000):
-    """A call of the C interface that filters all of it; the state is some KB."""
+    """Returns a call of the C interface that filters the whole input. The state takes some KB."""
     run = ctypes.CDLL(str(library))[f"{node}_run"]
     pointers = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
     run.argtypes = pointers
@@ -94,7 +96,7 @@ def main():
                     subprocess.run(["cc", "-shared", "-o", library, "-Wl,--whole-archive", f"{program}.a",
                                     "-Wl,--no-whole-archive"], check=True)
                     own = recording(library, node, dtype)
-                    short = 0.005  # many, so that some are not interrupted
+                    short = 0.005  # seconds; many short measurements, so that some are not interrupted
                     pairs = [(theirs(*own, short), theirs(results, call, short)) for _ in range(20 * RUNS)]
                 else:
                     subprocess.run([RMLC, "build", source, "--node", node, "-o", program], check=True)

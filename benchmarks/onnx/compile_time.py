@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Seconds that imports of models of growing size take: compile_time.py [RMLC]
+"""Measures the time to import models of growing size: compile_time.py [RMLC]
 
-Chains of elementwise operations, and of products, sums and functions; import alone, then object code at the default
-level. Linear if the milliseconds of a node stay. Python needs onnx and NumPy.
+The models are chains of elementwise operations, and chains of products, sums and functions. They are imported, then
+compiled to object code at the default level. Time is linear in the size if the milliseconds per node are constant.
+Python needs onnx and NumPy.
 """
 import pathlib
 import subprocess

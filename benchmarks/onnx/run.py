@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Models in ONNX Runtime and as programs, step by step in one run: run.py [MODEL…]
+"""Compares models as programs with the same models in ONNX Runtime, step by step: run.py [MODEL…]
 
-Prints for each model the median of a step's times, what 99.9 of 100 steps do not exceed and the largest time, in
-microseconds: each the least of all passes, in which both run by turns; their ratios; the same of steps that only wait
-as long as the median of ours, which is the machine's part in it; and the sizes.
+Prints for each model the median, the 99.9th percentile and the maximum of the times of a step, in microseconds, and
+their ratios. Both run alternately in several passes; each number is the minimum of all passes. The same numbers for
+steps that only wait as long as our median show the disturbance by the machine. The last columns are sizes.
 
   RMLC     the compiler                     (default: ../../build/release/bin/rmlc)
   ORT_LIB  libonnxruntime.so                (default: that of the Python package onnxruntime)
-  MODELS   dtln_1, dtln_2, gtcrn_simple, light  (default: ../../../shared/data/models)
+  MODELS   folder with dtln_1, dtln_2, gtcrn_simple, light  (default: ../../../shared/data/models)
   BUILD    scratch folder                   (default: TMPDIR/rml-onnx)
   RUNS     passes                           (default: 5)
 
-Python needs onnx and NumPy, for the weights of ResNet-50, which are drawn at random.
+Python needs onnx and NumPy, to draw random weights for ResNet-50.
 """
 import math
 import os
@@ -41,7 +41,7 @@ def call(*command, cwd=None):
 
 
 def digits(path):
-    """The network of examples/mnist, with parameters as they begin."""
+    """Exports the network of examples/mnist with its initial parameters."""
     small = (ROOT / "examples/mnist/mnist.rml").read_text().replace("batch: i32 = 50", "batch: i32 = 1")
     path.with_suffix(".rml").write_text(small + """
 node begin(image: f32[batch, 784]) -> (scores: f32[batch, 10])
@@ -56,7 +56,7 @@ node begin(image: f32[batch, 784]) -> (scores: f32[batch, 10])
 
 
 def residual(path):
-    """ResNet-50 with weights: the model that is there has constants of one value in their place."""
+    """Writes ResNet-50 with random weights. The model in MODELS has a constant of one value in place of each weight."""
     import numpy as np
     import onnx
     from onnx import numpy_helper
@@ -74,11 +74,11 @@ def residual(path):
         model.graph.initializer.append(numpy_helper.from_array(weights.astype(np.float32), n.output[0]))
     del model.graph.node[:]
     model.graph.node.extend(kept)
-    model.ir_version = max(model.ir_version, 4)  # in which initializers need not be inputs
+    model.ir_version = max(model.ir_version, 4)  # from this version on, initializers need not be inputs
     onnx.save(model, str(path))
 
 
-# name: (model or how to make it, steps, input, output, states)
+# name: (model, or function that makes it; steps; input; output; states)
 CASES = {
     "digits": (digits, 20000, "image:1x784", "scores:1x10", []),
     "dtln_1": ("dtln_1/model.onnx", 5000, "input_2:1x1x257", "activation_2:1x1x257",
@@ -128,7 +128,7 @@ def main():
           + f"{'build s':>9}{'program MB':>12}{'model MB':>10}  checksums")
     for name in names:
         own, other, seconds, size, model = prepare(name)
-        best = [[math.inf] * 3 for _ in range(3)]  # ours, ONNX Runtime's, the clock's
+        best = [[math.inf] * 3 for _ in range(3)]  # of our program, of ONNX Runtime, of steps that only wait
         for _ in range(RUNS):
             sums = []
             for k, command in enumerate((own, other)):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What scripts/counts counts of the Python package, at two numbers TIMES: calls.py step|run|run_in_c TIMES.
+"""Calls of the Python package whose instructions scripts/counts counts: calls.py step|run|run_in_c TIMES.
 
-`step` calls the PID of examples/pid so often, `run` gives it so many rows, `run_in_c` gives them to `pid_run` of its C
-interface. All compile and import the same, which the difference of two counts takes out."""
+`step` calls the PID of examples/pid TIMES times, `run` gives it TIMES rows in one call, and `run_in_c` gives them to
+`pid_run` of its C interface. scripts/counts uses two numbers TIMES. All three compile and import the same, so the
+difference of two counts contains only the calls."""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""The controller of examples/pid by its C interface, for what is measured beside the package."""
+"""The controller of examples/pid through its C interface, for comparison with the package."""
 
 import ctypes
 import shutil
@@ -12,7 +12,7 @@ void use(int64_t n, const double* t, const double* m, double* c) { pid_run(&stat
 
 
 def pid_in_c(node, folder):
-    """`pid_run` as a function of the arrays target, measured and command; None where there is no C compiler."""
+    """Returns `pid_run` as a function of the arrays target, measured and command; None if there is no C compiler."""
     compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
     if compiler is None:
         return None

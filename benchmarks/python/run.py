@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The package `rmlc` beside what Python offers, in one run, by turns, one thread each: run.py [PART…]
+"""Compares the package `rmlc` with other Python packages, each in one thread: run.py [PART…]
 
-Prints a table: of each line the least processor time of all passes, all threads counted, and the time of ours to it;
-then the goals of the package's design. The package must be importable. Peers that are not installed are left out, and
-named: numba, jax, torch, river; a C compiler for what the same program takes in C.
+All run alternately. Prints a table with the processor time of each line, summed over all threads, the minimum of all
+passes, and the ratio of our time to it. Then it prints the goals of the package's design. The package must be
+importable. Peers that are not installed are left out and reported: numba, jax, torch, river, and a C compiler, which
+is needed to time the same program in C.
 
   RUNS  passes  (default: 9)
 
@@ -33,7 +34,7 @@ from pid_in_c import pid_in_c
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNS = int(os.environ.get("RUNS", "9"))
 ROWS = 1_000_000
-GOALS = []  # (what, microseconds that it took, microseconds that it may take)
+GOALS = []  # (name, measured microseconds, allowed microseconds)
 
 STEPS = """
 node scalars(a: f64, b: f64, c: f64) -> (y: f64)
@@ -54,7 +55,7 @@ node learn(end: bool, x: f32[units]) -> (h: f32[units])
 
 
 def least(cases):
-    """Microseconds a call: of each, the least of RUNS passes of about 50 ms, by turns."""
+    """Returns the microseconds per call of each case: the minimum of RUNS passes of about 50 ms, run alternately."""
     best = {name: float("inf") for name in cases}
     repeats = {}
     for name, call in cases.items():
@@ -76,7 +77,7 @@ def shown(value):
 
 
 def table(title, cases):
-    """A line for each; `rmlc` is the first."""
+    """Prints a line for each case; `rmlc` is the first."""
     best = least(cases)
     own = next(iter(best.values()))
     for k, (name, value) in enumerate(best.items()):
@@ -208,7 +209,7 @@ def controller():
     instance = node.start()
     columns = {"target": target, "measured": measured}
     command = np.empty(ROWS)
-    few = 10_000  # of a million rows a loop in Python takes too long
+    few = 10_000  # a loop in Python over a million rows takes too long
     pid(target[:few].tolist(), measured[:few].tolist(), command[:few])
     np.testing.assert_allclose(instance.copy().run(columns).command[:few], command[:few], rtol=1e-12)
     cases = {"rmlc": lambda: instance.run(columns)}
@@ -310,7 +311,7 @@ node main(x: f64[{len(names)}], y: f64) -> (p: f64)
 
 
 def evaluated(x, y):
-    """The command reads the same rows from CSV, predicts, measures and learns."""
+    """Times the command, which reads the same rows from CSV, predicts, computes the metric and learns."""
     with tempfile.TemporaryDirectory() as folder:
         with open(pathlib.Path(folder) / "rows.csv", "w", newline="", encoding="utf-8") as file:
             out = csv.writer(file)
