@@ -1,20 +1,20 @@
-"""What scripts/counts counts: our programs, the compiler, readers and writers of text, and calls from Python.
+"""The runs whose instructions scripts/counts counts: programs, the compiler, readers and writers, calls from Python.
 
-A program is compiled as a C library for one processor, x86-64-v3, and driven by a C program that is made here from
-the comment of its header, which names its ports. Its inputs are small numbers drawn once; a Boolean input holds at
-the last of every 64 cycles; an input that is sampled is present where its clock holds.
+A program is compiled as a C library for one processor, x86-64-v3. A C program drives it; this module generates that
+program from the comment of the library's header, which lists the ports. Inputs are small random numbers, drawn once. A
+Boolean input is true in the last of every 64 cycles. A sampled input is present where its clock is.
 """
 import re
 from dataclasses import dataclass, field
 
 PERIOD = 64  # cycles between two ends
-RING = 8     # different values of an input, taken in turn
+RING = 8     # number of different values of an input, used cyclically
 C_TYPES = {"f32": "float", "f64": "double", "i32": "int32_t", "i64": "int64_t", "bool": "uint8_t"}
 
 
 @dataclass
 class Program:
-    """A node of a file of benchmarks/: `cycles` steps of it are counted."""
+    """A node in a file of benchmarks/. Its instructions in `cycles` steps are counted."""
     name: str
     file: str
     node: str
@@ -25,8 +25,9 @@ class Program:
 
 @dataclass
 class Command:
-    """A call of rmlc; paths are from the root of the tree, OUT… is a file to write, ROWS.csv one to read, MADE.rml what
-    a script writes. `rise` is how far it may be above what is committed."""
+    """A call of rmlc. Paths are relative to the root of the tree. OUT… is a file that the call writes, ROWS.csv is a
+    file with rows, and MADE.rml is the program that the script `made_by` writes. `rise` is the allowed increase, as a
+    fraction of the committed count."""
     name: str
     arguments: tuple
     made_by: tuple = ()
@@ -35,8 +36,8 @@ class Command:
 
 @dataclass
 class Calls:
-    """What benchmarks/python/calls.py does: `times` more of it are counted. `most` is the part of another line that it
-    may take, `rise` as of commands."""
+    """Calls that benchmarks/python/calls.py makes. `what` is its first argument; the count is that of `times` calls.
+    `most` is the name of another line and the largest allowed ratio to it. `rise` is as in Command."""
     name: str
     what: str
     times: int
@@ -83,20 +84,20 @@ COMMANDS = [
     Command("rmlc/build/pid", ("build", "examples/pid/pid.rml", "--cpu", "x86-64-v3", "--emit", "obj", "-o", "OUT")),
     Command("rmlc/build/lstm_infer",
             ("build", "benchmarks/ml/lstm_infer.rml", "--cpu", "x86-64-v3", "--emit", "obj", "-o", "OUT")),
-    # LLVM's sets of pointers collide by where these lie: a longer name of the same file takes 1.8 % less.
+    # Collisions in LLVM's sets of pointers depend on addresses: a longer name of the same file takes 1.8 % less.
     Command("rmlc/build/backward", ("build", "MADE.rml", "--cpu", "x86-64-v3", "--emit", "obj", "-O2", "-o", "OUT"),
             ("benchmarks/growth/backward.py", "200"), rise=0.02),
     Command("rmlc/check/equations", ("check", "MADE.rml"), ("benchmarks/growth/equations.py", "5000")),
     Command("rmlc/import/gru", ("import", "examples/finetune/gru.onnx", "-o", "OUT.rml")),
-    # On one thread: whether reading gets one of its own depends on the machine.
+    # In one thread, because the machine determines whether reading gets a thread of its own.
     Command("run/csv", ("run", "benchmarks/stream_io/copy.rml", "--input", "ROWS.csv", "--output", "OUT.csv", "--",
                         "--threads", "1")),
 ]
 
-# In this order: a line comes behind the one that it is measured by.
+# The order matters: a line follows the line that it is compared with.
 CALLS = [
-    # Where names lie decides which of them share a line of Python's cache of methods: the same wheel takes 2.8 % less in one
-    # run and 1.2 % more in another.
+    # The addresses of names determine which of them share a line of Python's cache of methods. So the same wheel takes
+    # 2.8 % less in one run and 1.2 % more in another.
     Calls("python/step", "step", 500_000, rise=0.04),
     Calls("python/run_in_c", "run_in_c", 5_000_000),
     Calls("python/run", "run", 5_000_000, ("python/run_in_c", 1.05)),
@@ -105,7 +106,7 @@ CALLS = [
 
 @dataclass
 class Port:
-    kind: str   # in, out
+    kind: str   # "in" or "out"
     name: str
     dtype: str
     elements: int | None  # None: a scalar
@@ -117,7 +118,7 @@ class Port:
 
 
 def ports(header):
-    """The ports that a header's comment names, inputs first."""
+    """Returns the ports that the comment of a header lists, inputs first."""
     found = []
     pattern = r"^ \*   (in |out) *(\w+): (\w+)(?:\[([\d, ]+)\])?, base((?: on (?:not )?\w+)*)$"
     for kind, name, dtype, shape, clock in re.findall(pattern, header, re.MULTILINE):
@@ -144,7 +145,7 @@ def filling(port):
 
 
 def argument(port):
-    """What a step gets for a port at cycle n."""
+    """Returns the arguments of a step for a port at cycle n, as C text."""
     flag = ""
     if port.clock:
         held = " && ".join(("" if holds else "!") + f"b_{c}" for c, holds in port.clock)
@@ -159,7 +160,7 @@ def argument(port):
 
 
 def driver(node, header, cycles):
-    """The C program that takes the steps; `measured` is what is counted."""
+    """Returns the C program that calls the steps. The instructions of its function `measured` are counted."""
     found = ports(header)
     inputs, outputs = ([p for p in found if p.kind == kind] for kind in ("in", "out"))
     conditions = "".join(f"    const uint8_t b_{p.name} = n % {PERIOD} == {PERIOD - 1}; (void)b_{p.name};\n"

@@ -1,5 +1,5 @@
-"""Milliseconds that JAX takes from an LSTM's function to its first result: tracing, compilation, one step; then the
-same for a second size, when all that happens once in a process is done."""
+"""Prints the milliseconds that JAX needs from the function of an LSTM to its first result: tracing, compilation and one
+step. The second number is for a second size, without the work that happens once in a process."""
 import time
 
 import jax

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""From source to an executable, and from its start to its first step, beside C compilers, PyTorch and JAX.
+"""Compares compile times, and times from start to first step, with C compilers, PyTorch and JAX.
 
-Usage: [PYTHON=…] [PEERS=…] run.py RMLC      PYTHON: one that has jax and torch; PEERS: the folder of lstm_equiv.c
-The least of many runs: milliseconds of processor time, children's included, and from start to end."""
+Usage: [PYTHON=…] [PEERS=…] run.py RMLC      PYTHON: a Python with jax and torch; PEERS: the folder of lstm_equiv.c
+Prints the minimum of many runs: milliseconds of processor time, including child processes, and of elapsed time."""
 import os
 import pathlib
 import resource
@@ -48,7 +48,7 @@ def main():
                 rows[f"start to first step: C by {compiler}"] = [folder / compiler]
         rows["/bin/true"] = ["/bin/true"]
         best = {row: (1e9, 1e9) for row in rows}
-        for _ in range(RUNS):  # in turn
+        for _ in range(RUNS):  # alternately
             for row, command in rows.items():
                 processor, wall, _ = once(command)
                 best[row] = (min(best[row][0], processor), min(best[row][1], wall))
@@ -59,7 +59,7 @@ def main():
         try:
             results = [once([os.environ["PYTHON"], HERE / script]) for _ in range(5)]
         except subprocess.CalledProcessError:
-            continue  # it lacks the package
+            continue  # the package is not installed
         print(f"{peer + ': whole process':42} {1e3 * min(r[0] for r in results):9.1f} {1e3 * min(r[1] for r in results):7.1f}")
         for k, label in enumerate(["trace, compile, first step", "the same, a second function"]):
             print(f"{peer + ': ' + label:42} {'':9} {min(float(r[2].split()[k]) for r in results):7.1f}")

@@ -1,10 +1,10 @@
-"""Milliseconds that PyTorch takes from an LSTM to its first result: torch.jit's trace, freezing, and the runs after
-which it has generated what it generates; then the same for a second size."""
+"""Prints the milliseconds that PyTorch needs from an LSTM to its first result: the trace of torch.jit, freezing, and the
+first runs, after which its code generation is complete. The second number is for a second size."""
 import time
 
 import torch
 
-RUNS = 3  # two of them profile
+RUNS = 3  # the first two collect a profile
 
 
 def compile_and_step(units):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Many streams in one, each with a learner of its own: run.py RMLC [CASE…], by a Python that has river and numpy.
+"""Compares one learner per key with River: run.py RMLC [CASE…], with a Python that has river and numpy.
 
-`rmlc run --key` against a dictionary of River's models, on the same rows: of each, what is expected is said before it is
-learned from. Ours reads its rows from a file and writes them to one, and does so ten times over, as it takes less time for
-them; River's rows are in memory, and what it says is thrown away. Speeds are rows per second, the best of three runs in
-turn; both say the same of the first ones, which is checked. Then a
-million keys of examples/anomaly: what a key takes, and what the process does."""
+`rmlc run --key` runs on the same rows as a dictionary of River's models. Both predict each row before they learn from
+it. Our program reads its rows from a file and writes the results to a file; it gets the rows ten times, because it
+needs less time for them. River's rows are in memory, and its predictions are discarded. Speeds are rows per second, the
+best of three runs, which alternate. The first predictions of both are checked to be equal. Afterwards the memory of a
+million keys of examples/anomaly is measured: per key, and for the whole process."""
 
 import io
 import pathlib
@@ -36,7 +36,8 @@ def classes_of_river():
     return preprocessing.StandardScaler() | linear_model.SoftmaxRegression(optimizer=optim.SGD(0.03))
 
 
-# Program, constants, names of the features, truth and guess; River's model; what it is given of a row.
+# Program; constants; names of the features, the truth and the prediction; River's model; the part of a row that River
+# gets.
 CASES = {
     "linear": (ROOT / "examples/online/linear.rml", {"features": 2, "rate": 0.01, "rate_of_mean": 0.1}, ["x[0]", "x[1]"], "y",
                "guess", linear_of_river, lambda a, b: {0: a, 1: b}),
@@ -104,7 +105,7 @@ def measure(name, folder):
 
 
 def a_million(folder):
-    """What the process takes beyond what it takes for one key."""
+    """Measures the memory of a million keys, beyond the memory of the process with one key."""
     peaks = []
     for keys in (1, 1_000_000):
         np.savez(folder / "rows.npz", key=np.arange(1_000_000, dtype=np.int32) % keys, value=np.linspace(70, 90, 1_000_000))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""States in vector lanes beside the same states one by one: run.py RMLC [CASE…].
+"""Compares states in vector lanes with the same states one by one: run.py RMLC [CASE…].
 
-NODE_step in a loop, NODE_step_many and NODE_group_step of one library (`--cpu native`), on the same inputs, in turn; the
-best of seven passes, in nanoseconds of processor time for a state and cycle: 256 states, which stay in a core's first
-cache, 16,384, which leave it, and a million, which leave all caches. States that lie apart are stepped in the order in
-which they lie in memory, and in one that is drawn. What all say at the end is compared, to the bit. Where lanes are not
-worth it for states apart, NODE_step_many is that loop."""
+NODE_step in a loop, NODE_step_many and NODE_group_step of one library (`--cpu native`) run alternately on the same
+inputs. Prints the minimum of seven passes, in nanoseconds of processor time per state and cycle. There are 256 states,
+which fit into the first-level cache, 16,384, which do not, and a million, which fit into no cache. Separate states are
+stepped in the order of their addresses, and in a random order. The final outputs of all three are compared bit for bit.
+If lanes are not faster for separate states, NODE_step_many is the loop over NODE_step."""
 
 import pathlib
 import re
@@ -16,13 +16,13 @@ import tempfile
 RMLC = pathlib.Path(sys.argv[1]).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Half of all states take one branch, half the other one, in turn.
+# In each cycle half of all states take one branch, and the other half takes the other branch.
 BRANCHES = """node main(x: f32, left: bool) -> (y: f32)
   up = (0.0 fby up) + 0.5 * tanh(x) when left;
   down = (1.0 fby down) * 0.9 + sqrt(abs(x)) when not left;
   y = merge left (up) (down);
 """
-# The world of examples/cartpole in f32, pushed by a fixed rule; a pole that has fallen begins anew.
+# The simulation of examples/cartpole in f32, with a fixed rule for the force. A pole that has fallen starts again.
 CARTPOLE = """node main(start: f32[4]) -> (state: f32[4], lost: bool)
   right = 0.1 * state[0] + 0.3 * state[1] + 3.0 * state[2] + 0.5 * state[3] > 0.0;
   lost = abs(state[0]) > 2.4 or abs(state[2]) > 0.2094;
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
 
 
 def program(header, name, value):
-    """The benchmark of a library, made for its ports."""
+    """Returns the C text of the benchmark for a library, generated from its ports."""
     text = header.read_text()
     elements = {}
     for way, port, _, shape in re.findall(r"^ \*   (in|out)\s+(\w+): (\w+)(\[[\d, ]*\])?", text, re.M):

@@ -1,11 +1,16 @@
-"""The cases of run.py: what is timed, by which of our programs, against which peers.
+"""The cases of run.py: the workloads, our programs for them, and the peers that they are compared with.
 
-A case is a workload with its parameters, which are also constants of the program and, in capitals, macros of
-its driver. `own` are our programs: `NAME.cc` drives the node NAME of the file, and with `segments`
-it is built with --chunk segment too. `cpp` are programs of the C++ peers' folder with their arguments, built
-there by build.sh; `onnx` are arguments of ort_run there; `python` names the scripts peers_NAME.py that know the
-workload; `old` is the script of the peers' folder for their own Python. THREADS among the arguments stands
-for the number of threads.
+A case is a workload with its parameters. The parameters are also constants of the program and, in capitals,
+macros of its driver.
+
+  own     our programs. `NAME.cc` drives the node NAME of the file; with `segments` it is also built with
+          --chunk segment
+  cpp     programs in the C++ peers' folder with their arguments; build.sh of that folder builds them
+  onnx    arguments of ort_run in that folder
+  python  the scripts peers_NAME.py that have the workload
+  old     the script in the peers' folder for their own Python
+
+THREADS in arguments is replaced by the number of threads.
 """
 from dataclasses import dataclass, field
 

@@ -1,7 +1,7 @@
-"""What the Python peers share: the streams of numbers, the way of timing and the lines they print.
+"""Common functions of the Python peers: random numbers, timing, and output.
 
-The numbers are those of the C++ peers: element i of stream s is the finaliser of splitmix64 of both, in
-[-1, 1). A case is named on the command line, WORKLOAD KEY=VALUE …, and gives a JSON line per variant.
+The numbers are those of the C++ peers: element i of stream s is the finaliser of splitmix64 of i and s, scaled to
+[-1, 1). The command line names a case, WORKLOAD KEY=VALUE …; each variant of it prints a line of JSON.
 """
 import json
 import os
@@ -27,7 +27,7 @@ def root(n):
 
 
 def times(run):
-    """Median, least and largest time of a step in microseconds; run(n) takes n steps."""
+    """Returns the median, least and largest time of a step in microseconds; run(n) computes n steps."""
     length, repetitions = float(os.environ.get("BENCH_REP_MS", 2)) / 1e3, int(os.environ.get("BENCH_REPS", 21))
 
     def seconds(n):
@@ -66,7 +66,7 @@ def pin():
 
 
 def main(workloads):
-    """Runs workloads[argv[1]](**parameters), each of whose variants calls report."""
+    """Runs workloads[argv[1]](**parameters). Each variant of a workload calls report."""
     workload, parameters = sys.argv[1], {}
     for word in sys.argv[2:]:
         key, value = word.split("=")

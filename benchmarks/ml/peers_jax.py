@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """JAX: peers_jax.py WORKLOAD KEY=VALUE …
 
-Every step is one jitted function whose state is donated; where calls from Python dominate, a second
+Every step is one jitted function whose state is donated. If calls from Python dominate the time, a second
 variant runs the whole stream in one `scan`.
 """
 import os
@@ -37,7 +37,7 @@ def lstm_weights(units, inputs, first=1):
 
 
 def outputs(weights, xs, reverse=False):
-    """All states of an LSTM over [T, …, inputs]; the input's product is taken out of the loop."""
+    """Returns all states of an LSTM over [T, …, inputs]. The product with the inputs is computed before the loop."""
     def step(state, projected):
         h, c = cell(weights, *state, projected)
         return (h, c), h
@@ -75,7 +75,7 @@ def lstm_infer(H):
         first = several(first, rows)
     state = [first]
 
-    def run_ring(n):  # 256 steps a call
+    def run_ring(n):  # a call computes 256 steps
         for _ in range(n):
             state[0] = several(state[0], xs)
         state[0][0].block_until_ready()

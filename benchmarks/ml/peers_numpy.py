@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""NumPy and, where there is a loop over samples, Numba: peers_numpy.py WORKLOAD KEY=VALUE …"""
+"""NumPy and, for loops over samples, Numba: peers_numpy.py WORKLOAD KEY=VALUE …"""
 from measure import main, pin, report, root, stream
 
 pin()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """PyTorch 2, eager and compiled: peers_torch.py WORKLOAD KEY=VALUE …
 
-Beside modules as one would write them there is, where it is faster, what a patient user writes: the
-gradient by hand in one compiled function. Sequences are not compiled as a whole, which unrolls
-them and takes minutes; their cell is.
+The first variant of a workload uses modules in the usual way. If it is faster, a second variant has the
+gradient written by hand, in one compiled function. Of a sequence only the cell is compiled: compiling the
+whole sequence would unroll it and take minutes.
 """
 import warnings
 
@@ -115,7 +115,7 @@ def lstm_train(H, B, T=64):
 
 
 def mlp_by_hand(x, label, w1, b1, w2, b2):
-    """One step, with the gradient written out."""
+    """Computes one step, with the gradient written by hand."""
     a = torch.relu(torch.addmm(b1, x, w1.t()))
     logs = torch.log_softmax(torch.addmm(b2, a, w2.t()), 1)
     loss = -logs.gather(1, label.unsqueeze(1)).mean()

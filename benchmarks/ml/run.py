@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Times cases and their peers in turn and prints a table of ratios: run.py [--list] [CASE…]
+"""Times cases and their peers alternately and prints a table of ratios: run.py [--list] [CASE…]
 
-A CASE is a name as --list tells them, or the beginning of one; none: all. Every pass runs all programs
-of a case one after the other; the fastest repetition of all passes counts, of about a millisecond each.
-Checksums must agree to 1e-4, or else the line says so. See ../README.md.
+A CASE is a name that --list prints, or the beginning of one; the default is all cases. Every pass runs all
+programs of a case one after the other. A repetition takes about a millisecond, and the fastest of all passes
+counts. If checksums differ by more than 1e-4, the line says so. See ../README.md.
 
   RMLC         the compiler                          (default: ../../build/release/bin/rmlc)
   PEERS        the C++ peers' folder                 (default: ../../../shared/benchmarks/ml)
   BUILD        scratch folder                        (default: TMPDIR/rml-ml)
   RUNS         passes over everything                (default: 3)
-  THREADS      numbers of threads, each a table      (default: 1)
-  PYTHON       one with torch 2, jax, numba, onnx and onnxruntime (what is missing is left out)
-  OLD_PYTHON   one that imports the peers' torch     (default: none, left out)
-  ONLY         programs whose peer's name matches    (a regular expression; default: all)
+  THREADS      numbers of threads, a table for each  (default: 1)
+  PYTHON       a Python with torch 2, jax, numba, onnx and onnxruntime; missing packages are left out
+  OLD_PYTHON   a Python with the peers' torch        (default: none, left out)
+  ONLY         a regular expression for the names of the peers to run (default: all)
   BENCH_CPU    the core to run on                    (default: 0)
 """
 import json
@@ -48,7 +48,7 @@ def knows_threads():
 
 
 def build_own(case, own, name, flags):
-    """One of our programs for a case, as a C object with its driver; the path of the executable."""
+    """Builds one of our programs for a case as a C object with its driver. Returns the path of the executable."""
     folder = BUILD / "own" / case.name / name.replace(" ", "_")
     folder.mkdir(parents=True, exist_ok=True)
     made, sources = folder / own.node, [RMLC, *HERE.glob("*.rml"), *HERE.glob("*.cc"), *HERE.glob("*.h")]
@@ -89,7 +89,7 @@ def imports(python, module):
 
 
 def onnxruntime_library():
-    """ONNX Runtime's C library, in its Python package, and with it the models that ort_run reads; or None."""
+    """Returns the C library in ONNX Runtime's Python package, or None. Makes the models that ort_run reads."""
     if not imports(PYTHON, "onnx, onnxruntime"):
         return None
     where = subprocess.run([PYTHON, "-c", "import onnxruntime; print(onnxruntime.__path__[0])"],
@@ -101,7 +101,7 @@ def onnxruntime_library():
 
 
 def commands(case, threads, modules, library):
-    """What to run for a case: (command, environment), ours first."""
+    """Returns the (command, environment) pairs of a case, those of our programs first."""
     found = own_commands(case, threads)
     compiled = [(words, {}) for words in case.cpp if ONLY.search("cpp")]
     if case.onnx and library and ONLY.search("onnx"):

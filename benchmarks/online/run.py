@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Online learning against River, on the data that River brings along: run.py RMLC, by a Python that has river.
+"""Compares online learning with River, on River's data sets: run.py RMLC, with a Python that has river.
 
-Both see the same rows in the same order and say what they expect of each before they learn from it. River's score is the
-best of the models of the same kind that are listed; a speed is rows per second of predicting, measuring and learning, the
-best of three runs in turn over the same rows again and again: 50,000 of them by River, a million by ours, which takes less
-time for them. River's rows are in memory; ours are read, as numbers from .npz and once more from CSV."""
+Both get the same rows in the same order, and predict each row before they learn from it. River's score is the best of
+the listed models of the same kind. A speed is the number of rows per second, for prediction, metric and learning
+together. It is the best of three runs, which alternate. The rows are repeated: River computes 50,000 rows and our
+program a million, because it needs less time for each. River's rows are in memory. Our program reads its rows from a
+file, once as numbers (.npz) and once as CSV."""
 
 import csv
 import io
@@ -29,7 +30,7 @@ def numbers(row):
 
 
 def season(row):
-    """Waves of the day and of the week."""
+    """Returns sine and cosine waves with the periods of a day and of a week."""
     when = row["Time"]
     hour = when.hour + when.minute / 60
     day = [f(2 * math.pi * k * hour / 24) for k in (1, 2, 3) for f in (math.sin, math.cos)]
@@ -65,8 +66,9 @@ def nearest():
 RATES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 CLASSIFY, REGRESS = ("accuracy", metrics.Accuracy), ("mae", metrics.MAE)
 
-# River takes twice the error for the gradient of its square, so the rates of our lines are twice those of River.
-# Name, its data, features, truth, program and constants, metric, River's models.
+# River's gradient of the squared error is twice the error; ours is the error. So the learning rates of our linear
+# models are twice those of River.
+# Name; data set; features; truth; program and constants; metric; River's models.
 CASES = [
     ("Phishing", datasets.Phishing, numbers, "label", "logistic", {"rate": 0.03}, CLASSIFY,
      {f"logistic {r}": logistic(r) for r in RATES}),
@@ -83,7 +85,7 @@ CASES = [
 
 
 def of_river(make, rows, metric):
-    """The score and the seconds that it took."""
+    """Returns the score of a River model and the seconds that it took."""
     model, score = make(), metric()
     start = time.perf_counter()
     for x, y in rows:
@@ -95,7 +97,7 @@ def of_river(make, rows, metric):
 
 
 def of_ours(program, constants, metric, truth, table):
-    """The score, the rows per second, and the seconds from start to end, compilation included."""
+    """Returns the score, the rows per second, and the seconds from start to end, including compilation."""
     command = [RMLC, "eval", EXAMPLES / f"{program}.rml", "--progressive", "--metric", f"{metric}:guess:{truth}",
                "--input", table, "--stats"]
     for name, value in constants.items():
@@ -108,7 +110,7 @@ def of_ours(program, constants, metric, truth, table):
 
 
 def write(folder, name, rows, truth, classes, times=1):
-    """NAME.csv and NAME.npz, the rows so many times; how many features there are."""
+    """Writes the rows `times` times to NAME.csv and NAME.npz. Returns the number of features."""
     width = len(rows[0][0])
     truths = [y if classes is None else classes.index(y) for _, y in rows]
     dtype = np.float64 if classes is None else np.int32 if len(classes) > 2 else np.bool_

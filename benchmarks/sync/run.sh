@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# The six synchronous programs: rmlc's code beside hand-written C and the C of Heptagon, all
-# builds run in turn; one row per program. See ../README.md.
+# Compares the six synchronous programs compiled by rmlc with hand-written C and with the C of
+# Heptagon. All builds run alternately. Prints one row per program. See ../README.md.
 #
 #   RMLC      the compiler                (default: ../../build/release/bin/rmlc)
 #   PEERS     the peers' programs         (default: ../../../shared/benchmarks/sync)
-#   HEPTC     a Heptagon compiler; without it its published lead over the hand-written C is used
+#   HEPTC     a Heptagon compiler; without it, its published ratio to the hand-written C is used
 #   HEPT_LIB  its library folder (pervasives.epci and c/)
 #   BUILD     scratch folder              (default ${TMPDIR:-/tmp}/rml-sync)
 #   RUNS      timed runs of each build    (default 7; medians are printed)
 #   CYCLES    cycles of a run             (default 10000000)
-#   REALS     number types, of "32 64"    (default "32 64")
-#   ONLY      programs, a pattern         (default "*")
+#   REALS     bits of the floats          (default "32 64")
+#   ONLY      a pattern of programs       (default "*")
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 here=$PWD
@@ -23,13 +23,13 @@ PEERS=$(cd "$PEERS" && pwd)
 mkdir -p "$BUILD"
 : >"$BUILD/raw.txt"
 
-# What compiles the C: of those that are installed, each as is and for this processor.
+# The installed C compilers, each with its default target and for this processor.
 configs=()
 for cc in gcc clang-14 clang-19; do
   command -v "$cc" >"$BUILD/which" && configs+=("$cc -O2" "$cc -O3 -march=native")
 done
 
-# name | number | flag | Heptagon's module | hand-written module | ours | has reals
+# name | number | flag | Heptagon's module | hand-written module | our file | has floats
 programs=(
   "1-counter|1|-|p1_counter|p1_hand|counter|no"
   "2-fir|2|-|p2_fir|p2_hand|fir|yes"
@@ -48,7 +48,7 @@ translate_peers() {
   done
 }
 
-# peer OUT IMPLEMENTATION LINK CONFIG: uses the loop's variables.
+# peer OUT IMPLEMENTATION LINK CONFIG: builds a program of the peers; uses variables of the loop below.
 peer() {
   local out=$1 impl=$2 link=$3 cc options c
   read -r cc options <<<"$4"
@@ -94,7 +94,7 @@ ours() {
   esac
 }
 
-# The sums of the peers are taken in order, which --strict-math does too.
+# The peers add sums in order, and so does --strict-math.
 compile_ours() {
   local level
   for level in 2 3; do

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The table of run.sh: the best build of each implementation, and ours against the peers'.
+"""Prints the table of run.sh: the best build of each implementation, and the ratios of the peers to ours.
 
 Usage: table.py RAW CYCLES [PUBLISHED]. RAW has lines program|real|implementation|link|config|checksum ns.
-PUBLISHED gives Heptagon's times where it was not run: they are scaled by the hand-written C of this run.
-Fails when a checksum is wrong."""
+PUBLISHED contains Heptagon's times, for a run without Heptagon. They are scaled by the times of the
+hand-written C in this run. Fails if a checksum is wrong."""
 import collections
 import statistics
 import sys
 
-# After 10^7 cycles; with other numbers of cycles all builds must agree.
+# The checksums after 10^7 cycles. For other numbers of cycles, all builds must agree.
 CHECKSUMS = {
     ("1-counter", "32"): "3a3355fa88a90e78",
     ("2-fir", "32"): "e7948c9e74cd59ae",
