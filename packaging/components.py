@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""What rmlc and the programs that it makes contain of others: all of it follows from components.json.
+"""Lists the third-party components of rmlc and of the programs that it makes. All output is made from components.json.
 
   components.py notice > NOTICE
-  components.py sbom VERSION     an SPDX 2.3 document of this build; versions are those of the packages installed here
-  components.py texts FOLDER     the copyright files of the packages installed here, FOLDER/PACKAGE
+  components.py sbom VERSION     prints an SPDX 2.3 document of this build, with the versions of the installed packages
+  components.py texts FOLDER     copies the copyright file of each installed package to FOLDER/PACKAGE
 
-In components.json, `links` is a pattern of the archives that are linked, null where headers are all that is taken;
-`files` is the package whose files are taken, if the one that is installed only asks for it;
-`in` is what contains it: rmlc, programs (what rmlc makes), fibers (a library of C++ users), or loaded (by both, when
-it is asked for). Tests hold the list to the build and to docs/dependencies.md.
+The fields of components.json:
+
+  links  a pattern of the archives that are linked; null if only headers are used
+  files  the package that contains the files, if the installed package only depends on it
+  in     the parts that contain the component: rmlc; programs (the programs that rmlc makes); fibers (a library for C++);
+         loaded (a library that both load on request); mpi (a library that programs of `rmlc build --mpi` use)
+
+Tests compare the list with the build and with docs/dependencies.md.
 """
 import datetime
 import hashlib

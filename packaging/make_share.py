@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What an installation has beside programs and libraries: manual pages, completions, documents, examples.
+"""Makes the files of an installation other than programs and libraries: manual pages, completions, documents, examples.
 
   make_share.py RMLC REPOSITORY FOLDER
 
-Manual pages are made from --help by help2man. Everything follows from the sources and SOURCE_DATE_EPOCH alone.
+help2man makes the manual pages from --help. The output depends only on the sources and on SOURCE_DATE_EPOCH.
 """
 import email.utils
 import gzip
@@ -20,7 +20,7 @@ EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
 COMPLETIONS = {"bash": "bash-completion/completions/rmlc", "zsh": "zsh/vendor-completions/_rmlc",
                "fish": "fish/vendor_completions.d/rmlc.fish"}
 MAINTAINER = "The authors of rmlc <rmlc@example.org>"
-# What lintian finds and is meant so.
+# The findings of lintian that are intended.
 OVERRIDES = """# Programs and rmlc itself run where nothing but the C library is installed.
 rmlc: embedded-library zlib *
 # A program without shared libraries at an address of the system's choice.
@@ -64,7 +64,7 @@ def subcommands():
 
 
 def manual_page(words, subject, version):
-    """Of `rmlc run`, say. Its name and title have a hyphen, as git's have."""
+    """Writes the manual page of a command such as `rmlc run`. Its name and title have a hyphen, like those of git."""
     page = output("help2man", "--no-info", "--version-string", version, "--name", subject, " ".join([RMLC, *words]))
     name = "-".join(["rmlc", *words])
     page = re.sub(r'^\.TH \S+ "1" "([^"]*)" "[^"]*"', rf'.TH {name.upper()} "1" "\1" "rmlc {version}"', page, flags=re.MULTILINE)
@@ -73,7 +73,7 @@ def manual_page(words, subject, version):
 
 
 def exception():
-    """The end of LICENSE, as a field of Debian's copyright file."""
+    """Returns the end of LICENSE, as a field of Debian's copyright file."""
     text = (ROOT / "LICENSE").read_text()
     lines = text[text.index("---- LLVM Exceptions"):].strip().split("\n")
     return "\n".join(" " + (line or ".") for line in lines)

@@ -1,4 +1,4 @@
-"""Whether an installed package works: it compiles, runs and builds where nothing but it and NumPy is there."""
+"""Checks that the installed Python package works without other packages except NumPy: it compiles, runs and builds."""
 import pathlib
 import subprocess
 import sys
