@@ -390,7 +390,7 @@ typedef struct rml_program {
   uint32_t apart;
   /* `together` computes one cycle of each of `lanes` instances, like push and pop. The cells of the
    * instances are outside the state. The inputs and outputs are rows first to first + lanes - 1 of
-   * arrays as in `run`. cells[k] is the address of the cells of row first + k; no two are equal.
+   * arrays as in `run`. cells[k] is the address of the cells of row k; no two are equal.
    * The instance's seed and the number of its cycle precede the cells, 8 bytes each, at the offsets
    * RML_SEED_BEFORE_CELLS and RML_CYCLE_BEFORE_CELLS; the host counts the cycles. All first values
    * of parameters must have been read before. Returns 1 if there was a fault, or another reason to
