@@ -1,5 +1,7 @@
 // VALUE is parsed as the item `const value = VALUE;` in a program of its own. The tree of VALUE
-// is then copied into the arena of the main program, and its symbols are interned there.
+// is then copied into the arena of the main program, and its symbols are interned there. The copy of
+// the entry is made in the same way: the two nodes share no expression, because later passes keep
+// one result per expression.
 #include "compiler/constant_definitions.h"
 
 #include <algorithm>
@@ -137,57 +139,182 @@ bool is_name(const std::string& text) {
          std::string::npos;
 }
 
-bool report_bad(const std::string& definition, const std::string& why, Diagnostics& diagnostics,
-                const std::string& note = {}) {
-  auto& d = diagnostics.report(Code::E0902, {}, "-D " + definition + ": " + why);
-  if (!note.empty()) d.note(note);
-  return false;
-}
+// An input with the value that -D gives it.
+struct GivenInput {
+  Symbol input;
+  std::string text;
+  ExprId value;
+};
 
-bool define(Program& program, const std::string& definition, const ParseOptions& options, SourceMap& sources,
-            Diagnostics& diagnostics) {
-  const std::size_t equals = definition.find('=');
-  if (equals == std::string::npos) return report_bad(definition, "a definition has the form NAME=VALUE", diagnostics);
-  const std::string name = definition.substr(0, equals);
-  if (!is_name(name)) return report_bad(definition, "'" + name + "' is not a name", diagnostics);
-  const auto target = find_const(program, name);
-  if (!target) {
-    const std::vector<std::string> names = const_names(program);
+// Makes the copy of a node in which given inputs are variables.
+class Specialisation {
+ public:
+  Specialisation(Program& program, NodeId of)
+      : program_(program),
+        of_(of),
+        node_(program[of]),
+        copy_(program, program, program[of].span.begin, program[of].span) {}
+
+  SpecialisedNode make(const std::vector<GivenInput>& given) {
+    copy_node();
+    SpecialisedNode made{{}, of_, {}};
+    std::vector<ast::Equation> equations;
+    for (const GivenInput& g : given) {
+      const auto input = std::ranges::find(node_.inputs, g.input, &ast::Parameter::name);
+      equations.push_back({{{input->name, input->span, input->type}}, g.value, program_.span(g.value)});
+      node_.inputs.erase(input);
+      made.values.emplace_back(g.input, g.text);
+    }
+    node_.equations.insert(node_.equations.begin(), equations.begin(), equations.end());
+    made.node = NodeId{program_.nodes.size()};
+    program_.nodes.push_back(std::move(node_));
+    return made;
+  }
+
+ private:
+  void copy_shape(std::optional<ast::TypeAnnotation>& type) {
+    if (!type) return;
+    for (ExprId& extent : type->shape) extent = copy_.expr(extent);
+  }
+
+  void copy_node() {
+    for (std::vector<ast::Parameter>* list : {&node_.inputs, &node_.outputs})
+      for (ast::Parameter& p : *list) {
+        copy_shape(p.type);
+        if (p.deal) p.deal->count = copy_.expr(p.deal->count);
+      }
+    for (ast::Equation& equation : node_.equations) {
+      for (ast::Target& t : equation.targets) copy_shape(t.type);
+      equation.value = copy_.expr(equation.value);
+    }
+    for (ast::Assert& a : node_.asserts) a.condition = copy_.expr(a.condition);
+  }
+
+  Program& program_;
+  NodeId of_;
+  ast::Node node_;
+  Transplant copy_;
+};
+
+class Definitions {
+ public:
+  Definitions(Program& program, const std::string& entry, const ParseOptions& options, SourceMap& sources,
+              Diagnostics& diagnostics)
+      : program_(program), options_(options), sources_(sources), diagnostics_(diagnostics) {
+    entry_ = choose_entry(program, entry);
+    if (entry_ && program[*entry_].external()) entry_.reset();
+  }
+
+  // False if an error was reported.
+  bool define(const std::string& definition) {
+    const std::size_t equals = definition.find('=');
+    if (equals == std::string::npos) return report_bad(definition, "a definition has the form NAME=VALUE");
+    const std::string name = definition.substr(0, equals);
+    if (!is_name(name)) return report_bad(definition, "'" + name + "' is not a name");
+    const auto constant = find_const(program_, name);
+    const auto input = constant ? std::nullopt : find_input(name);
+    if (!constant && !input) return report_unknown(definition, name);
+    const auto value = read_value(definition, equals);
+    if (!value) return false;
+    if (constant) {
+      ast::Const& item = program_.consts[constant->index];
+      item.value = *value;
+      const Span typed = program_.span(*value);
+      item.name_span = {typed.file, static_cast<std::uint32_t>(option.size()),
+                        static_cast<std::uint32_t>(option.size() + equals)};
+    } else {
+      std::erase_if(given_, [&](const GivenInput& g) { return g.input == *input; });
+      given_.push_back({*input, definition.substr(equals + 1), *value});
+    }
+    return true;
+  }
+
+  std::optional<SpecialisedNode> specialise() {
+    if (given_.empty()) return std::nullopt;
+    return Specialisation(program_, *entry_).make(given_);
+  }
+
+ private:
+  static constexpr std::string_view option = "-D ";
+
+  std::optional<Symbol> find_input(const std::string& name) const {
+    if (!entry_) return std::nullopt;
+    for (const ast::Parameter& p : program_[*entry_].inputs)
+      if (program_.text(p.name) == name) return p.name;
+    return std::nullopt;
+  }
+
+  bool report_bad(const std::string& definition, const std::string& why, const std::string& note = {}) {
+    auto& d = diagnostics_.report(Code::E0902, {}, std::string(option) + definition + ": " + why);
+    if (!note.empty()) d.note(note);
+    return false;
+  }
+
+  bool report_unknown(const std::string& definition, const std::string& name) {
+    std::vector<std::string> names = const_names(program_);
+    std::string why = "no constant '" + name + "'";
+    if (entry_) {
+      for (const ast::Parameter& p : program_[*entry_].inputs) names.push_back(program_.text(p.name));
+      why += ", and no input of `" + program_.text(program_[*entry_].name) + "`";
+    }
     const std::string near = did_you_mean(name, names);
     const std::string note = !near.empty()   ? "did you mean '" + near + "'?"
                              : names.empty() ? "the file has no constant"
                                              : "";
-    return report_bad(definition, "no constant '" + name + "'", diagnostics, note);
+    return report_bad(definition, why, note);
   }
-  Diagnostics own;
-  const std::string before = "const value = ";
-  const Program parsed = parse_text("-D", before + definition.substr(equals + 1) + ";", options, sources, own);
-  const auto& consts = parsed.modules[0].consts;
-  if (own.has_errors() || consts.size() != 1 || !parsed.modules[0].nodes.empty()) {
-    const std::string why = own.all().empty() ? "" : ": " + own.all().front().message;
-    return report_bad(definition, "the value is not an expression" + why, diagnostics);
+
+  // The tree of VALUE in the program. Messages about it show the option as it was typed.
+  std::optional<ExprId> read_value(const std::string& definition, std::size_t equals) {
+    Diagnostics own;
+    const std::string before = "const value = ";
+    const Program parsed = parse_text("-D", before + definition.substr(equals + 1) + ";", options_, sources_, own);
+    const auto& consts = parsed.modules[0].consts;
+    if (own.has_errors() || consts.size() != 1 || !parsed.modules[0].nodes.empty()) {
+      const std::string why = own.all().empty() ? "" : ": " + own.all().front().message;
+      report_bad(definition, "the value is not an expression" + why);
+      return std::nullopt;
+    }
+    const std::string typed = std::string(option) + definition;
+    const auto value_at = static_cast<std::uint32_t>(option.size() + equals + 1);
+    const Span place{sources_.add("command line", typed), value_at, static_cast<std::uint32_t>(typed.size())};
+    return Transplant(parsed, program_, static_cast<std::uint32_t>(before.size()), place)
+        .expr(parsed.consts[consts[0].index].value);
   }
-  ast::Const& item = program.consts[target->index];
-  // Diagnostics about the value show the option as the user typed it.
-  const std::string typed = "-D " + definition;
-  const std::uint32_t file = sources.add("command line", typed);
-  const auto name_at = static_cast<std::uint32_t>(typed.size() - definition.size());
-  const auto value_at = static_cast<std::uint32_t>(name_at + equals + 1);
-  const Span value{file, value_at, static_cast<std::uint32_t>(typed.size())};
-  item.value = Transplant(parsed, program, static_cast<std::uint32_t>(before.size()), value)
-                   .expr(parsed.consts[consts[0].index].value);
-  item.name_span = {file, name_at, value_at - 1};
-  return true;
-}
+
+  Program& program_;
+  const ParseOptions& options_;
+  SourceMap& sources_;
+  Diagnostics& diagnostics_;
+  std::optional<NodeId> entry_;
+  std::vector<GivenInput> given_;
+};
 
 }  // namespace
 
-bool define_constants(Program& program, const std::vector<std::string>& definitions, const ParseOptions& options,
-                      SourceMap& sources, Diagnostics& diagnostics) {
-  bool good = true;
-  for (const std::string& definition : definitions)
-    good = define(program, definition, options, sources, diagnostics) && good;
-  return good;
+const std::string* SpecialisedNode::value(Symbol input) const {
+  const auto found = std::ranges::find(values, input, &std::pair<Symbol, std::string>::first);
+  return found == values.end() ? nullptr : &found->second;
+}
+
+std::optional<NodeId> choose_entry(const Program& program, const std::string& wanted) {
+  const std::string name = wanted.empty() ? "main" : wanted;
+  std::vector<NodeId> runnable;
+  for (const NodeId n : program.modules[0].nodes) {
+    if (program.text(program[n].name) == name) return n;
+    if (!program[n].external()) runnable.push_back(n);
+  }
+  return wanted.empty() && runnable.size() == 1 ? std::optional(runnable.front()) : std::nullopt;
+}
+
+DefinedConstants define_constants(Program& program, const std::string& entry,
+                                  const std::vector<std::string>& definitions, const ParseOptions& options,
+                                  SourceMap& sources, Diagnostics& diagnostics) {
+  Definitions defined(program, entry, options, sources, diagnostics);
+  DefinedConstants result;
+  for (const std::string& definition : definitions) result.good = defined.define(definition) && result.good;
+  result.entry = defined.specialise();
+  return result;
 }
 
 }  // namespace rml

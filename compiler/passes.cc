@@ -72,8 +72,10 @@ void parse(Translation& t) {
 }
 
 void define_constants(Translation& t) {
-  define_constants(*t.program, t.session.options.definitions, parse_options(t.session), t.session.sources,
-                   t.session.diagnostics);
+  const CompileOptions& options = t.session.options;
+  t.specialised = define_constants(*t.program, options.node, options.definitions, parse_options(t.session),
+                                   t.session.sources, t.session.diagnostics)
+                      .entry;
   t.changed = !t.session.options.definitions.empty();
 }
 
@@ -267,8 +269,9 @@ constexpr Pass list[] = {
     {"import", Form::text, Form::text, "an ONNX model is program text", "compiler/import_model.cc", import_text},
     {"parse", Form::text, Form::tree, "every tree node has a source position; a run reports several syntax errors",
      "frontend/parse.cc", parse},
-    {"define_constants", Form::tree, Form::tree, "constants have the values given on the command line",
-     "compiler/constant_definitions.cc", define_constants},
+    {"define_constants", Form::tree, Form::tree,
+     "constants and inputs of the entry have the values given on the command line", "compiler/constant_definitions.cc",
+     define_constants},
     {"resolve_names", Form::tree, Form::checked, "every name refers to one definition; no node calls itself",
      "semantics/check/resolve_names.cc", resolve_names},
     {"differentiate", Form::tree, Form::tree, "no `diff` is left: the derived nodes are written out",

@@ -72,7 +72,7 @@ Front check_tree(Translation& t) {
   run("infer_types", checks);
   run("infer_clocks", checks);
   t.session.diagnostics.append_new(found);
-  return Front(std::move(checks.program), std::move(checks.checked));
+  return Front(std::move(checks.program), std::move(checks.checked), std::move(t.specialised));
 }
 
 Front check(Session& session, const std::filesystem::path& file) {
@@ -112,19 +112,14 @@ std::optional<NodeId> chosen_entry(Session& session, const Front& front) {
   const Program& program = *front.program;
   const std::string& path = session.sources.path(program.modules[0].file);
   const std::string wanted = session.options.node.empty() ? "main" : session.options.node;
-  if (const auto node = find_node(front, wanted)) {
-    if (!program[*node].external()) return node;
+  if (const auto node = choose_entry(program, session.options.node)) {
+    if (!program[*node].external()) return front.as_entry(*node);
     session.diagnostics.report(Code::E0901, program[*node].name_span, "'" + wanted + "' is external, it cannot be run");
     return std::nullopt;
   }
   std::vector<std::string> names;
-  std::optional<NodeId> only;
-  for (const NodeId node : program.modules[0].nodes) {
-    if (program[node].external()) continue;
-    names.push_back(program.text(program[node].name));
-    only = node;
-  }
-  if (session.options.node.empty() && names.size() == 1) return only;
+  for (const NodeId node : program.modules[0].nodes)
+    if (!program[node].external()) names.push_back(program.text(program[node].name));
   auto& d = session.diagnostics.report(Code::E0901, {}, "no node '" + wanted + "' in " + path);
   const std::string near = did_you_mean(wanted, names);
   if (!near.empty()) d.note("did you mean '" + near + "'?");

@@ -20,6 +20,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/constant_definitions.h"
 #include "compiler/session.h"
 #include "frontend/ast.h"
 #include "frontend/diagnostic.h"
@@ -44,9 +45,14 @@ class Front {
  public:
   std::unique_ptr<Program> program;  // Checked points into it
   Checked checked;
+  std::optional<SpecialisedNode> specialised;  // the entry, if -D gives values to some of its inputs
+
+  // Returns the copy of a node in which -D gives values to inputs, or the node itself if there is none.
+  NodeId as_entry(NodeId node) const { return specialised && specialised->of == node ? specialised->node : node; }
 
  private:
-  Front(std::unique_ptr<Program> p, Checked c) : program(std::move(p)), checked(std::move(c)) {}
+  Front(std::unique_ptr<Program> p, Checked c, std::optional<SpecialisedNode> s)
+      : program(std::move(p)), checked(std::move(c)), specialised(std::move(s)) {}
   friend Front check_tree(Translation&);
 };
 
@@ -95,8 +101,8 @@ Front check_text(Session& session, const std::string& name, const std::string& t
 // Returns the tree after parsing and after -D, without the checks.
 std::unique_ptr<Program> parse(Session& session, const std::filesystem::path& file);
 
-// Returns the entry node: --node, `main`, or the only node of the file. Reports E0901 if there is
-// none.
+// Returns the entry node: --node, `main`, or the only node of the file, as the copy that -D makes
+// if it gives values to inputs. Reports E0901 if there is none.
 std::optional<NodeId> find_entry(Session& session, const Front& front);
 std::optional<NodeId> find_node(const Front& front, const std::string& name);
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <variant>
 
+#include "compiler/constant_definitions.h"
 #include "compiler/session.h"
 #include "frontend/ast.h"
 #include "lowering/loops/loops.h"
@@ -47,6 +48,7 @@ struct Translation {
   std::optional<std::string> text;  // none: the text of the file
   // The tree and the results of its checks. `checked` points into `program`.
   std::unique_ptr<Program> program;
+  std::optional<SpecialisedNode> specialised;  // the entry, if -D gives values to some of its inputs
   Checked checked;
   const Checked* front = nullptr;  // the checked tree to instantiate, if another object owns it; else null
   // The later forms.

@@ -106,7 +106,8 @@ void add_front_options(CLI::App* app, CommandLine& line) {
   CompileOptions& options = line.invocation.session.options;
   name_option(app, "--node", options.node, "the node to start from (default: main, or the only one)")
       ->type_name("NAME");
-  list_option(app, "-D", options.definitions, "value of a constant")->type_name("NAME=VALUE");
+  list_option(app, "-D", options.definitions, "value of a constant, or of an input of the node")
+      ->type_name("NAME=VALUE");
   app->add_option_function<std::vector<std::string>>(
          "-I", [&](const std::vector<std::string>& list) { options.import_folders.assign(list.begin(), list.end()); },
          "folder to search for imports; the folders of RMLC_PATH (separated by colons) are searched afterwards")

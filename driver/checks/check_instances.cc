@@ -30,16 +30,8 @@ bool about_shapes(Code code) {
 
 std::string default_entry(const Front& front) {
   const Program& program = *front.program;
-  std::string only;
-  std::size_t nodes = 0;
-  for (const NodeId n : program.modules[0].nodes) {
-    if (program[n].external()) continue;
-    const std::string& name = program.text(program[n].name);
-    if (name == "main") return name;
-    ++nodes;
-    only = name;
-  }
-  return nodes == 1 ? only : "";
+  const auto entry = choose_entry(program, "");
+  return entry && !program[*entry].external() ? program.text(program[*entry].name) : "";
 }
 
 // Nodes of the main file to instantiate, the entry first.
@@ -53,7 +45,7 @@ std::vector<NodeId> roots(const Front& front, const std::string& entry) {
   for (const NodeId n : program.modules[0].nodes) {
     if (program[n].external()) continue;
     const bool is_entry = program.text(program[n].name) == entry;
-    if (is_entry) result.insert(result.begin(), n);
+    if (is_entry) result.insert(result.begin(), front.as_entry(n));
     if (!is_entry && !used.contains(n)) result.push_back(n);
   }
   return result;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compiler/internal_error.h"
+#include "semantics/differentiate/interface.h"
 #include "semantics/instantiate/instantiate.h"
 #include "semantics/instantiate/stops_of_rounds.h"
 #include "semantics/time/causality.h"
@@ -123,6 +124,15 @@ void hold(const std::string& violation) {
   if (!violation.empty()) throw InternalError(violation);
 }
 
+constexpr std::size_t no_port = SIZE_MAX;
+
+// An argument of the node f: an input of the program, or a value that -D gives.
+struct Argument {
+  std::string value;      // text of the value that -D gives; else empty
+  std::size_t port;       // index in `inputs`; no_port if -D gives the value
+  bool is_float = false;  // `diff f` has a gradient for it
+};
+
 class Maker {
  public:
   Maker(Session& session, const GradientSubject& subject) : session_(session), subject_(subject) {}
@@ -151,6 +161,7 @@ class Maker {
         scheme.defaults[k] = DType::f32;
     const Program& program = *front.program;
     node_ = program.text(program[*entry].name);
+    read_arguments(front, *entry);
     for (const NodeId n : program.modules[0].nodes) taken_nodes_.insert(program.text(program[n].name));
     const auto elaborated = elaborate(session_, front, *entry, {.productivity = false}, session_.diagnostics);
     if (!elaborated) return false;
@@ -180,6 +191,20 @@ class Maker {
     return true;
   }
 
+  // Collects the arguments of a call of the node, in the order of its inputs.
+  void read_arguments(const Front& front, NodeId entry) {
+    const Program& program = *front.program;
+    const NodeId node = front.specialised ? front.specialised->of : entry;
+    const TypedNode& typed = front.checked.types.nodes[node.index];
+    const std::vector<bool> floats = possible_floats(typed.scheme);
+    std::size_t port = 0;
+    for (std::size_t k = 0; k < program[node].inputs.size(); ++k) {
+      const std::string* value = front.specialised ? front.specialised->value(program[node].inputs[k].name) : nullptr;
+      arguments_.push_back({value != nullptr ? "(" + *value + ")" : "", value != nullptr ? no_port : port++,
+                            is_float(typed.variable_types[k], floats)});
+    }
+  }
+
   std::string fresh(std::string name) {
     while (!taken_.insert(name).second) name += "_";
     return name;
@@ -190,22 +215,34 @@ class Maker {
     std::string name = "gradcheck";
     while (taken_nodes_.contains(name)) name += "_";
     wrapper_ = name;
-    std::string inputs, arguments, outputs;
+    std::string inputs, arguments, outputs, results;
     const auto list = [](std::string& to, const std::string& item) { to += (to.empty() ? "" : ", ") + item; };
     const auto input = [&](const std::string& as, const ChronogramPort& p) {
       list(inputs, as + ": " + std::string(rml::name(p.dtype)) + (p.shape.empty() ? "" : to_string(p.shape)));
       list(arguments, as);
     };
-    for (const ChronogramPort& p : out_.inputs) input(p.name, p);
-    for (const ChronogramPort& p : out_.outputs) list(outputs, p.name);
+    const auto output = [&](const std::string& as) {
+      list(outputs, as);
+      list(results, as);
+    };
+    for (const Argument& a : arguments_)
+      if (a.port == no_port)
+        list(arguments, a.value);
+      else
+        input(out_.inputs[a.port].name, out_.inputs[a.port]);
+    for (const ChronogramPort& p : out_.outputs) output(p.name);
     if (differentiated(form)) {
       if (form == Form::always) list(arguments, "true");
       if (form == Form::sometimes) input(fresh("bp"), {"", DType::boolean, {}});
       for (const std::uint32_t j : out_.float_outputs) input(fresh("d" + out_.outputs[j].name), out_.outputs[j]);
-      for (const std::uint32_t i : out_.float_inputs) list(outputs, fresh("d" + out_.inputs[i].name));
+      for (const Argument& a : arguments_)
+        if (a.port != no_port && has_gradient(out_.inputs[a.port].dtype))
+          output(fresh("d" + out_.inputs[a.port].name));
+        else if (a.port == no_port && a.is_float)
+          list(results, "_");
     }
     taken_ = std::move(kept);
-    return "\nnode " + name + "(" + inputs + ") -> (" + outputs + ")\n  " + outputs + " = " +
+    return "\nnode " + name + "(" + inputs + ") -> (" + outputs + ")\n  " + results + " = " +
            (differentiated(form) ? "diff " : "") + node_ + "(" + arguments + ");\n";
   }
 
@@ -250,6 +287,7 @@ class Maker {
   const GradientSubject& subject_;
   GradientPrograms out_;
   std::string node_, wrapper_;
+  std::vector<Argument> arguments_;
   std::set<std::string> taken_, taken_nodes_;
 };
 

@@ -49,7 +49,9 @@ int show_derivative(Invocation& invocation, const DiffRequest& request) {
   check_causality(session, front, *entry, session.diagnostics);
   if (session.failed()) return exit_fault;
   Program& program = *front.program;
-  const std::vector<NodeId> nodes = derived_nodes(program, *entry, session.diagnostics);
+  // The values of -D serve the check only: the printed derivative has all inputs of the node.
+  const NodeId node = front.specialised ? front.specialised->of : *entry;
+  const std::vector<NodeId> nodes = derived_nodes(program, node, session.diagnostics);
   if (nodes.empty()) return exit_fault;
   std::set<ModuleId> modules = {ModuleId{0}};
   for (const NodeId n : nodes) {

@@ -180,6 +180,10 @@ class Module:
         """The text of the source."""
         return self._request.text or read_text(self._request.file)
 
+    def _defined(self, defines: Mapping[str, Any] | None) -> Request:
+        more = (_definition(key, value) for key, value in (defines or {}).items())
+        return self._request._replace(definitions=(*self._request.definitions, *more))
+
     def node(
         self,
         name: str = "",
@@ -205,7 +209,7 @@ class Module:
         """Compiles a node and returns it. Raises CompileError.
 
         name: the node. Without a name it is `main`, or the only node of the file.
-        defines: values for constants of the file, by name, like `-D`.
+        defines: values for constants of the file or for inputs of the node, by name, like `-D`.
         watch: patterns of variables that become additional outputs.
         freeze: patterns of parameters that do not learn.
         gradients: patterns of parameters that keep their values. The changes that each would have received from cycle 0
@@ -233,8 +237,7 @@ class Module:
             raise ValueError("gradients: the reference engine does not sum gradients; use engine='compiled'")
         request = self._request._replace(
             node=name,
-            definitions=(*self._request.definitions,
-                         *(_definition(key, value) for key, value in (defines or {}).items())),
+            definitions=self._defined(defines).definitions,
             watches=tuple(watch),
             frozen=tuple(freeze),
             gathered=gathered,
@@ -262,10 +265,12 @@ class Module:
 
         return derivative(self._request, name)
 
-    def gradcheck(self, name: str = "", *, cycles: int | None = None, seed: int = 0, tolerance: float = 1e-6) -> None:
+    def gradcheck(self, name: str = "", *, defines: Mapping[str, Any] | None = None, cycles: int | None = None,
+                  seed: int = 0, tolerance: float = 1e-6) -> None:
         """Compares the derivative of a node with central differences over random inputs.
 
         name: the node. Without a name it is `main`, or the only node of the file.
+        defines: values for constants of the file or for inputs of the node, by name.
         cycles: the number of cycles. The default is 12.
         seed: the seed of the random inputs.
         tolerance: the allowed relative error.
@@ -274,7 +279,7 @@ class Module:
         """
         from ._tools import gradcheck
 
-        gradcheck(self._request, name, cycles, seed, tolerance)
+        gradcheck(self._defined(defines), name, cycles, seed, tolerance)
 
     def evaluate(self, inputs: Any = None, /, *, metrics: Iterable[str], name: str = "",
                  defines: Mapping[str, Any] | None = None, window: int | None = None, warm_up: int = 0, seed: int = 0,
@@ -288,7 +293,7 @@ class Module:
         metrics: texts "[COLUMN=]NAME:PREDICTION:TRUTH", for instance "accuracy:guess:label". NAME is accuracy,
         precision, recall, f1, auc, logloss, mae, mse, rmse or r2.
         name: the node. Without a name it is `main`, or the only node of the file.
-        defines: values for constants of the file, by name.
+        defines: values for constants of the file or for inputs of the node, by name.
         window: the number of last rows to score, from 2 to 2^20. The default is all rows.
         warm_up: the number of first rows that the node learns from without scoring them.
         seed: the seed of random functions.

@@ -70,6 +70,8 @@ class Source {
 
 std::shared_ptr<Source> SourceOnce::take(const CompileRequest& asked) {
   if (source == nullptr || !read_alike(source->request, asked)) return nullptr;
+  // The definitions give values to inputs of that entry.
+  if (source->front->specialised && source->request.node != asked.node) return nullptr;
   return std::exchange(source, nullptr);
 }
 

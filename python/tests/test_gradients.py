@@ -192,3 +192,43 @@ def test_what_is_refused() -> None:
             node main(x: f64, g: f64) -> (y: f64)
               y, _ = diff model(x, true, g);
             """).node("main", gradients=["*"])
+
+
+FIR = """
+node fir(k, gain, x: f64) -> (y: f64)
+  v = param(gain * ones([k]));
+  y = sum(v) * x;
+node main(x: f64) -> (y: f64)
+  y = fir(3, 10.0, x);
+"""
+
+
+def test_inputs_with_values() -> None:
+    module = rmlc.compile(FIR)
+    given = {"k": 2, "gain": 1.5}
+    x = np.array([1.0, -2.0])
+    for node, factor in ((module.node("fir", defines=given), 3.0), (module.node(), 30.0),
+                         (module.node("fir", defines={"k": 4, "gain": 0.5}), 2.0)):
+        assert [port.name for port in node.inputs] == ["x"]
+        np.testing.assert_array_equal(node.start().run(x=x)["y"], factor * x)
+    module.gradcheck("fir", defines=given)
+    assert "diff_fir" in module.diff("fir").nodes
+    with pytest.raises(rmlc.CompileError, match="give it a value: -D k=VALUE"):
+        module.node("fir")
+    with pytest.raises(rmlc.CompileError, match="no input of `main`"):
+        module.node(defines={"gain": 1.5})
+
+
+def test_wrong_gradient_with_values() -> None:
+    module = rmlc.compile("""
+node power(n: i32, x: f64) -> (y: f64)
+  y = cast(f64, n) * x;
+node diff_power(n: i32, x, bp, dy) -> (y, dx)
+  y = power(n, x);
+  dx = dy * (2.0 when bp);
+node caller(n: i32, x: f64) -> (y: f64)
+  y = power(n, x) * sum(ones([n]));
+""")
+    module.gradcheck("caller", defines={"n": 2})
+    with pytest.raises(rmlc.GradientError, match="x .*WRONG"):
+        module.gradcheck("caller", defines={"n": 3})

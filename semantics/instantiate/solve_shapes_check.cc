@@ -233,7 +233,7 @@ class ShapeCheck {
       const Rhs& rhs = draft_[d].rhs;
       const std::string& name = draft_[d].name;
       if (std::holds_alternative<Input>(rhs)) {
-        p.notes.push_back("`" + name + "` is an input of the program; give it a value");
+        p.notes.push_back("`" + name + "` is an input of the program; give it a value: -D " + name + "=VALUE");
         p.secondary.push_back({draft_[d].span, "an input"});
         return;
       }

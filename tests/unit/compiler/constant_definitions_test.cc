@@ -13,6 +13,7 @@ struct Defined {
   SourceMap sources;
   Diagnostics diagnostics;
   bool good = false;
+  std::optional<SpecialisedNode> entry;
 };
 
 Defined define(const std::string& text, const std::vector<std::string>& definitions) {
@@ -22,7 +23,9 @@ Defined define(const std::string& text, const std::vector<std::string>& definiti
   const ParseOptions options{{}, folder.path()};
   Defined d;
   d.program = parse_text("test.rml", text, options, d.sources, d.diagnostics);
-  d.good = define_constants(d.program, definitions, options, d.sources, d.diagnostics);
+  DefinedConstants defined = define_constants(d.program, "f", definitions, options, d.sources, d.diagnostics);
+  d.good = defined.good;
+  d.entry = std::move(defined.entry);
   return d;
 }
 
@@ -56,6 +59,37 @@ TEST(ConstantDefinitions, RefusesWhatIsNotADefinition) {
     ASSERT_FALSE(d.diagnostics.all().empty()) << bad;
     EXPECT_EQ(d.diagnostics.all().front().code, Code::E0902) << bad;
   }
+}
+
+TEST(ConstantDefinitions, MakesAnInputAVariableOfACopy) {
+  const Defined d = define("node f(k, x: f64[k]) -> (y) y = diff[g(k)] h(x); node main() -> (y) y = f(1, [2.0]);",
+                           {"k=3", "k=2 * 2"});
+  ASSERT_TRUE(d.good);
+  ASSERT_TRUE(d.entry);
+  const ast::Node& made = d.program[d.entry->node];
+  const ast::Node& of = d.program[d.entry->of];
+  EXPECT_EQ(of.inputs.size(), 2u);
+  ASSERT_EQ(made.inputs.size(), 1u);
+  ASSERT_EQ(made.equations.size(), 2u);
+  EXPECT_EQ(d.program.text(made.equations[0].targets[0].name), "k");
+  EXPECT_EQ(std::get<ast::Binary>(d.program[made.equations[0].value]).op, BinaryOp::mul);
+  ASSERT_NE(d.entry->value(of.inputs[0].name), nullptr);
+  EXPECT_EQ(*d.entry->value(of.inputs[0].name), "2 * 2");
+  EXPECT_EQ(d.entry->value(of.inputs[1].name), nullptr);
+  // Nothing is shared with the original, whose names may mean something else.
+  EXPECT_NE(made.equations[1].value, of.equations[0].value);
+  EXPECT_NE(made.inputs[0].type->shape[0], of.inputs[1].type->shape[0]);
+  const auto optimizer = [&](const ast::Node& node, std::size_t equation) {
+    return std::get<ast::Call>(d.program[node.equations[equation].value]).diff->optimizer_arguments[0];
+  };
+  EXPECT_NE(optimizer(made, 1), optimizer(of, 0));
+}
+
+TEST(ConstantDefinitions, ConstantsComeFirst) {
+  const Defined d = define("const k = 1; node f(k) -> (y) y = k;", {"k=3"});
+  ASSERT_TRUE(d.good);
+  EXPECT_FALSE(d.entry);
+  EXPECT_EQ(std::get<ast::IntLiteral>(value_of(d, 0)).value, 3u);
 }
 
 }  // namespace
