@@ -136,6 +136,19 @@ DIFFERENTIABLE = {
     "tensor.inner": [("x: f64[2, 3], z: f64[2, 3]", "y", "tensor.inner(x, z)")],
     "tensor.vdot": [("x: f64[2, 3], z: f64[2, 3]", "y", "tensor.vdot(x, z)")],
     "tensor.kron": [("x: f64[2, 2], z: f64[1, 3]", "y", "tensor.kron(x, z)")],
+    "tensor.between": [("l: f64[2], h: f64[2], p: f64", "y", "tensor.between(l, h, p)")],
+    "streams.cusum": [("x: f64", "a, h, l", "streams.cusum(0.0, 0.25, 1.0, x)")],
+    "streams.page_hinkley_with": [("x: f64", "a, r, f", "streams.page_hinkley_with(2, 0.25, 1.0, 1.0, x)")],
+    "streams.page_hinkley_of": [("x: f64", "a, r, f", "streams.page_hinkley_of(2, 0.25, 1.0, 1.0, x)")],
+    "streams.adwin_insert": [("c: bool, x: f64, s: f64[2], q: f64[2]", "n, f, ns, nq, k",
+                              "streams.adwin_insert([1.0, x, 0.0], c, s, q, 1)")],
+    "streams.adwin_shorten": [("c: bool, s: f64[1, 3], q: f64[1, 3], w: f64[3]", "a, ns, nq, k, r",
+                               "streams.adwin_shorten(c, s, q, [3], [3.0, 0.0, 9.0] + 0.1 * w, 0, 1.0, 0.9)")],
+    "streams.adwin_less": [("w: f64[3], b: f64[3]", "r", "streams.adwin_less([4.0, 0.0, 1.0] + 0.25 * w, [2.0, 0.0, 0.0] + 0.25 * b)")],
+    "streams.half_space_tree": [("v: f64[3], l: f64[2], h: f64[2]", "f, t",
+                                 "streams.half_space_tree([0.5, 0.25, 0.75], v, l - 2.0, h + 2.0)")],
+    "streams.half_space_split": [("v: f64, l: f64[3, 2], h: f64[3, 2]", "a, b, f, t",
+                                  "streams.half_space_split(l, 3.0 + h, 0, 0.5, v)")],
     "control.saturate": [("low: f64, high: f64, x: f64[3]", "y", "control.saturate(low - 1.0, high + 1.0, x)")],
     "control.dead_band": [("low: f64, high: f64, x: f64[3]", "y", "control.dead_band(0.125 * low - 0.5, 0.5 + 0.125 * high, x)")],
     "control.vote_value": [("a: f64, b: f64, c: f64", "y, agreed", "control.vote_value(0.5, a, b, c)")],
@@ -320,6 +333,7 @@ DIFFERENTIABLE |= {
 # Calls that are refused, with a part of the message: states that never restart, whose gradients
 # would wait for the infinite future, and nodes without a derivative.
 ENDLESS = "depends on the infinite future"
+UNKNOWN = "nothing was compared: no gradient is known before the input ends"
 REFUSED = {
     "signal.window": [("x: f64", "w", "signal.window(3, x)", ENDLESS)],
     "signal.delay": [("x: f64", "w", "signal.delay(2, 0.5, x)", ENDLESS)],
@@ -331,6 +345,22 @@ REFUSED = {
     "attention.cache": [("x: f64[2]", "y, there", "attention.cache(3, x)", ENDLESS)],
     "attention.streaming": [("q: f64[4], k: f64[2], v: f64[2]", "y", "attention.streaming(3, 2, 1, q, k, v)", ENDLESS)],
     "control.rate_limit": [("x: f64", "y", "control.rate_limit(0.5, 0.5, x)", ENDLESS)],
+    "streams.recent": [("x: f64", "w, there, n", "streams.recent(3, x)", ENDLESS)],
+    "streams.rolling_mean": [("x: f64", "y", "streams.rolling_mean(3, x)", ENDLESS)],
+    "streams.rolling_var": [("x: f64", "y", "streams.rolling_var(3, x)", ENDLESS)],
+    "streams.rolling_min": [("x: f64", "y", "streams.rolling_min(3, x)", ENDLESS)],
+    "streams.rolling_max": [("x: f64", "y", "streams.rolling_max(3, x)", ENDLESS)],
+    "streams.begun_with_first": [("x: f64", "y", "streams.begun_with_first(3, x)", ENDLESS)],
+    "streams.rolling_quantile": [("q: f64, x: f64", "y", "streams.rolling_quantile(3, 0.5 + 0.25 * q, x)", ENDLESS)],
+    "streams.z_score": [("x: f64", "z", "tanh(streams.z_score(3, x))", UNKNOWN)],
+    "streams.z_score_of": [("x: f64", "z", "streams.z_score_of(3, x)", ENDLESS)],
+    "streams.adwin_of": [("x: f64", "c, a, w", "streams.adwin_of(1, 2, 1, 2, 3, 0.1, x)", ENDLESS)],
+    "streams.page_hinkley": [("x: f64", "a, r, f", "streams.page_hinkley(0.25, 1.0, x)", UNKNOWN)],
+    "streams.adwin": [("x: f64", "c, a, w", "streams.adwin(0.1, x)", UNKNOWN)],
+    "streams.adwin_with": [("x: f64", "c, a, w", "streams.adwin_with(1, 2, 1, 2, 3, 0.1, x)", UNKNOWN)],
+    "streams.adwin_differs": [("w: f64[3]", "d", "streams.adwin_differs([[9.0, 0.0, 0.0]], [3], w, 1.0, 0.9)", "has no float output")],
+    "streams.half_space_step": [("x: f64[2]", "n, h", "streams.half_space_step([0], 0, [[1]], [[0.5]], [[0, 0, 0]], x)",
+                                 "has no float output")],
     "control.last_finite": [("i: f64, x: f64[2]", "y, ok", "control.last_finite(i, x)", ENDLESS)],
     "control.saturate_held": [("x: f64", "y, ok", "control.saturate_held(-0.5, 0.5, x)", ENDLESS)],
     "control.ramp": [("c: bool, i: f64, t: f64", "y, done", "control.ramp(c, i, t, 0.25)", ENDLESS)],
@@ -347,7 +377,7 @@ REFUSED = {
                         "control.kalman(eye(2), zeros([2]), eye(2), [[1.0, 0.5]], [[2.0]], x, eye(2), z)", ENDLESS)],
     "control.hysteresis": [("x: f64", "y", "control.hysteresis(-0.5, 0.5, x)", "has no float output")],
     "control.pid": [("t: f64, m: f64", "y", "control.pid(2.0, 1.0, 0.5, 0.5, -1.0, 1.0, t, m)",
-                     "nothing was compared: no gradient is known before the input ends")],
+                     UNKNOWN)],
 }
 for kind in RECURRENT_KERNELS:
     REFUSED[f"recurrent.{kind}"] = [("x: f64[3]", "y", f"recurrent.{kind}(2, x)", ENDLESS)]
@@ -401,5 +431,7 @@ WITHOUT = {
     "signal.hamming": "is of static integers",
     "signal.blackman": "is of static integers",
     "attention.earlier": "is of static integers",
+    "streams.half_space_trees": "counts, and stops the gradient",
+    "streams.half_space_scores": "counts, and stops the gradient",
     **{f"control.{node}": "is of Booleans" for node in ("edge", "timer_on", "timer_off", "latch", "counter", "watchdog", "vote")},
 }

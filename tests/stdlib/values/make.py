@@ -1,4 +1,4 @@
-"""Writes the tests of this folder: make.py [MODULE…]. Needs rmlc, PyTorch, SciPy,
+"""Writes the tests of this folder: make.py [MODULE…]. Needs rmlc, PyTorch, SciPy, pandas, River,
 scikit-learn, ONNX and ONNX Runtime; the tests do not."""
 
 import importlib
