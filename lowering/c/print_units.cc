@@ -68,7 +68,7 @@ class UnitsWriter {
   Queues queues_;
   const std::string rows_ready_ = file_.symbol("rows ready");
   std::vector<UnitNames> units_;
-  bool told_ = false;                                      // the operands are rows to hand out
+  bool told_ = false;                                      // true if the operands are those of rows to hand out
   std::vector<std::pair<BufferId, std::string>> carried_;  // local cells of the current sweep
 };
 

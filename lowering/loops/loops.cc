@@ -1,4 +1,4 @@
-// The dtypes of elements.
+// Derives the dtype of each element of a nest.
 #include "lowering/loops/loops.h"
 
 #include "lowering/loops/operations.h"

@@ -51,8 +51,9 @@ struct Buffer {
 struct Access {
   BufferId buffer;
   std::int64_t start = 0;
-  std::vector<std::int64_t> steps;                               // by axis of the nest
-  std::vector<std::pair<std::uint32_t, std::int64_t>> computed;  // (element of the body, step)
+  std::vector<std::int64_t> steps;  // by axis of the nest
+  // Pairs: an element of the body, and the step that it is multiplied by.
+  std::vector<std::pair<std::uint32_t, std::int64_t>> computed;
 };
 
 // ---- The elements of a nest's body. An element that yields a result is named by its position, and follows its

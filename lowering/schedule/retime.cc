@@ -197,7 +197,8 @@ class Retiming {
     return rhs;
   }
 
-  // The memory that keeps a parameter from step to step: the late parameter, or its delay if it needs no memory.
+  // The memory that keeps a parameter from step to step: the retimed parameter itself if it is a
+  // `fby`, otherwise the delay of it.
   ValueId memory_of(ValueId parameter) const {
     const ValueId late = late_.at(parameter);
     if (std::holds_alternative<core::Fby>(core_[late].rhs)) return late;

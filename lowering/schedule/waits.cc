@@ -79,7 +79,7 @@ Node Waits::of_reads(const ScheduledUnit& unit) {
   return crossings_.all(std::move(parts));
 }
 
-// At an instant of the unit.
+// The equation for an instant of the unit: which inputs the unit waits for.
 Node Waits::of_unit(std::uint32_t number) {
   const auto [known, is_new] = units_.try_emplace(number, Crossings::none);
   if (!is_new) return known->second;

@@ -67,7 +67,7 @@ struct Home {
     next,     // in the cell of `owner`, whose next value it is, as soon as it is computed
     settled,  // in the cell of another unit's memory, which never changes
   } kind = array;
-  ValueId owner;  // for `memory` and `next`
+  ValueId owner;  // for the kinds `memory` and `next`: the memory in whose cell the value is found
 };
 
 struct Segment {

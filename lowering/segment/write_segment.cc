@@ -393,9 +393,9 @@ class SegmentWriter {
   std::map<ValueId, CellId> homes_;    // cells of values with other homes
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;
   std::optional<CellId> cut_before_;                     // the cut at the previous instant, if it is not belated
-  std::set<ValueId> available_;                          // in the sweep that is being written
-  std::vector<Carried> carried_;                         // registers of the same sweep
-  std::vector<std::pair<Literal, CellId>> only_at_cut_;  // values at the previous instant
+  std::set<ValueId> available_;                          // values that the sweep being written has computed or loaded
+  std::vector<Carried> carried_;                         // registers of the sweep being written
+  std::vector<std::pair<Literal, CellId>> only_at_cut_;  // cells of literals at the previous instant
 };
 
 }  // namespace

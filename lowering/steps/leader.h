@@ -17,7 +17,7 @@ namespace rml::steps {
 
 struct Leader {
   struct Memory {
-    CellId cell;    // in the whole program; or
+    CellId cell;    // the memory's cell in the whole program; invalid if the memory is in a queue
     QueueId queue;  // the queue of the whole program whose last element is the memory
   };
   Program program;                     // only the lead of this program is used

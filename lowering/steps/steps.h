@@ -72,12 +72,14 @@ struct QueueInfo {
 
 struct Block;
 
+// Computes the value from its right-hand side: a Const, an Apply, or a Call with all its results.
 struct Compute {
   ValueId value;
-};  // Const, Apply, Call (all results), by its rhs
+};
+// Copies a value for a `when`, or the taken branch of a `merge`. Both have the same dtype and shape.
 struct Copy {
   ValueId to, from;
-};  // when, merge branches; same dtype and shape
+};
 struct LoadCell {
   ValueId value;
   CellId cell;
@@ -89,10 +91,11 @@ struct StoreCell {
 struct MoveCell {
   CellId to, from;
 };
+// Loads the element at the current position of the segment.
 struct LoadArray {
   ValueId value;
   ArrayId array;
-};  // at the current position
+};
 struct StoreArray {
   ArrayId array;
   ValueId value;
@@ -101,28 +104,31 @@ struct Push {
   QueueId queue;
   ValueId value;
 };
+// Takes an Input from the caller (straight programs), or pops it from its queue (Unit::raw_inputs).
 struct LoadInput {
   ValueId value;
-};  // an Input: from the caller (straight), or popped from its raw input queue (see Unit::raw_inputs)
+};
+// Hands a value to the caller. Only straight programs have this statement.
 struct StoreOutput {
   std::uint32_t output;
   ValueId value;
-};  // straight programs only
+};
 // Input `input` must be present (or absent) here; otherwise the run stops with RML_FAULT_PRESENCE.
 struct Expect {
   std::uint32_t input;
   bool present;
 };
+// Stops the run with RML_FAULT_ASSERT if the condition is false.
 struct Assert {
   ValueId condition;
   std::uint32_t site;
-};  // RML_FAULT_ASSERT
-// The value that a Boolean cell must have.
+};
+// The value that a Boolean cell must have; otherwise the run stops with RML_FAULT_SIDE.
 struct SideCell {
   CellId cell;
   bool positive;
   std::uint32_t site;
-};  // RML_FAULT_SIDE
+};
 
 // In the leading block of a segmented unit, where the cut is computed: sets the unit's `last` flag to condition ==
 // positive. The flag is false at the beginning of every instant. The statement does not run at instants where the cut
@@ -223,7 +229,7 @@ struct Unit {
 
 // The rows that pop hands out: outputs read from queues, on base. The rules are the same as for Unit::operands.
 struct Emitter {
-  std::vector<Operand> operands;                                 // conditions and outputs
+  std::vector<Operand> operands;                                 // conditions of outputs, then the outputs
   std::vector<std::pair<std::uint32_t, std::uint32_t>> outputs;  // (output, index into operands)
 };
 
@@ -250,7 +256,7 @@ struct ParameterInfo {
 struct Watch {
   std::uint32_t output = UINT32_MAX;
   ValueId fby;
-  CellId cell;    // the cell of the memory, or
+  CellId cell;    // the cell of the memory; invalid if the memory is in a queue
   QueueId queue;  // the queue whose last element the memory is
   ValueId value;  // the shown value; for a memory, the stored value
   ValueId named;  // the value whose equation explains more: `value`, or the fby if only it has a name
@@ -279,8 +285,8 @@ struct Packs {
   std::map<ValueId, std::size_t> of;
 };
 
-struct OnDemand;  // lowering/demand/on_demand.h
-struct Leader;    // lowering/steps/leader.h
+struct OnDemand;  // defined in lowering/demand/on_demand.h
+struct Leader;    // defined in lowering/steps/leader.h
 
 struct Program {
   std::shared_ptr<const Core> core;

@@ -10,8 +10,8 @@
 //
 // Three kinds of reads are allowed although they may find no value, because they have no visible effect:
 //
-// - the condition of a branch that contains only loads; - an element that no sweep stored, if it is copied to a cell: a
-// memory that begins anew with the next segment is
+// - the condition of a branch that contains only loads;
+// - an element that no sweep stored, if it is copied to a cell: a memory that begins anew with the next segment is
 //   updated like the others;
 // - a value that is pushed at all instants of its clock, but needed and computed only at some of them.
 #include "lowering/steps/verify_steps.h"
@@ -242,7 +242,7 @@ class StepsVerifier {
                                [&](std::uint8_t c) { return is_covered_at(c, paths); });
   }
 
-  // At instants of one class; 0: outside segments.
+  // Like is_covered, but only at instants of the given class; 0: outside segments.
   bool is_covered_at(std::uint8_t instant_class, const std::vector<Literals>& paths) {
     instant_class_ = instant_class;
     if (instant_class != 0) {

@@ -153,12 +153,12 @@ class ForwardUnit {
   const Streams& streams_;
   const ScheduledUnit& from_;
   StepWriter out_;
-  std::set<ValueId> defined_;                        // by a statement, or as an operand
+  std::set<ValueId> defined_;                        // values that a statement or an operand defines, so far
   std::map<ValueId, std::vector<Store>> waiting_;    // by next value: the stores that wait for it
   std::map<ValueId, std::vector<ValueId>> delayed_;  // by next value: the memories whose stream continues with it
   std::vector<Store> at_end_;
   std::map<ValueId, ClockId> lazy_;    // by memory: the clock of all its uses; invalid: none
-  std::map<ValueId, CellId> pending_;  // not loaded yet
+  std::map<ValueId, CellId> pending_;  // by memory: its cell, if it is not loaded yet
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ class Walk {
     for (const ExprId extent : type->shape) visit(extent);
   }
 
-  // Visits parts first. The operand of a `when` comes before its condition, as in the source.
+  // Visits subexpressions first. The operand of a `when` comes before its condition, as in the source.
   void visit(ExprId e) {
     const ast::Expr& x = program_[e];
     if (const auto* when = std::get_if<ast::When>(&x)) {

@@ -36,15 +36,17 @@ struct Variable {
 };
 
 // The referent of a Name, or of the callee of a Call.
+// An index into ResolvedNode::variables.
 struct VariableRef {
   std::uint32_t variable;
-};  // index into ResolvedNode::variables
+};
 struct ConstRef {
   ConstId constant;
 };
+// A dtype. Only a `dtype` attribute may refer to one.
 struct DTypeRef {
   DType dtype;
-};  // only as a `dtype` attribute
+};
 struct NodeRef {
   NodeId node;
 };
@@ -53,9 +55,10 @@ struct OperatorRef {
 };
 struct ParamRef {};         // param(e)
 struct StopGradientRef {};  // stop_gradient(e)
+// load("file", "name"): an index into Resolved::tensors.
 struct LoadRef {
   std::uint32_t tensor = UINT32_MAX;
-};  // load("file", "name"): index into Resolved::tensors
+};
 using Reference = std::variant<std::monostate, VariableRef, ConstRef, DTypeRef, NodeRef, OperatorRef, ParamRef,
                                StopGradientRef, LoadRef>;
 

@@ -142,7 +142,8 @@ void ClockChecker::declare(const ast::TypeAnnotation& type, SolverClock clock, c
     for (std::uint32_t v = 0; v < variables.size(); ++v) by_name_.emplace(variables[v].name.index, v);
   }
   const auto at = by_name_.find(type.clock.index);
-  if (at == by_name_.end()) return;  // a constant: the program is the same for either value
+  // The condition is a constant: no constraint, because the program is the same for either value.
+  if (at == by_name_.end()) return;
   ClockCondition c = conditions_.of_variable(at->second);
   if (!type.clock_positive) c.positive = !c.positive;
   if (solver_.unify(clock, solver_.on(clocks_.variables[at->second], c), {}) != ClockSolver::Outcome::equal)

@@ -63,7 +63,7 @@ ClockCondition ConditionClasses::unnamed() { return {add({-1, {}, true, true}), 
 // Removes `not`, `when`, constants and names, without following equations.
 ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
   Peeled p{e};
-  Peeled outside;  // the name of a constant, if its value is no literal
+  Peeled outside;  // the constant's name, if its value is not a literal
   // Constants of a correct program are acyclic; the bound is for programs with errors.
   for (std::size_t steps = 0; p.expr.valid() && steps < program_.exprs.size(); ++steps) {
     const ast::Expr& x = program_[p.expr];
@@ -101,10 +101,11 @@ ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
 }
 
 ClockCondition ConditionClasses::of_variable(std::uint32_t variable) {
+  // A visited variable, and whether it equals the first one or the negation of it.
   struct Step {
     std::uint32_t variable;
     bool positive;
-  };  // sign relative to the start of the walk
+  };
   std::vector<Step> path;
   const ResolvedNode& resolved = names_.nodes[node_.index];
   const auto& equations = program_.nodes[node_.index].equations;

@@ -29,7 +29,7 @@ class ConditionClasses {
   ClockCondition unnamed();
 
   struct Class {
-    std::int32_t variable = -1;  // the representative, or
+    std::int32_t variable = -1;  // the representative variable; -1 if the representative is `expr`
     ExprId expr;
     bool positive = true;  // false: the class is the representative's negation
     bool unnamed = false;
@@ -41,8 +41,8 @@ class ConditionClasses {
   struct Peeled {
     ExprId expr;
     bool positive = true;
-    std::int32_t variable = -1;  // ≥ 0: it is this variable
-    bool literal = false;        // it is the constant true
+    std::int32_t variable = -1;  // index of the variable that the expression is; -1: none
+    bool literal = false;        // true if the expression is the constant true
   };
   Peeled peel(ExprId e) const;
   std::uint32_t add(Class c);

@@ -108,7 +108,7 @@ class TypeChecker {
   TypeMessages messages_;
   std::vector<TypeId> variables_;  // of the node, by variable index
   std::vector<std::pair<ExprId, TypeId>> visited_;
-  // `x when x`, and the comparison that begins with it.
+  // From an operand `x when x` at the beginning of a comparison to the comparison.
   std::map<ExprId, ExprId> taken_for_conditions_;
   std::vector<std::pair<ExprId, std::vector<TypeId>>> instantiated_;
 };
@@ -282,7 +282,7 @@ TypeId TypeChecker::form(ExprId e, const ast::Unary& unary) {
 
 TypeId TypeChecker::form(ExprId e, const ast::Binary& binary) {
   if (gives_bool(binary.op)) {
-    // The outermost comparison is met first.
+    // The outermost comparison is visited first.
     const ExprId sampled = sampled_in_front(binary.left);
     if (sampled.valid() && taken_for_conditions_.emplace(sampled, e).second) {
       const TypeId t = applied(e, binary);

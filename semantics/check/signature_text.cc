@@ -14,7 +14,7 @@ namespace rml {
 
 namespace {
 
-// Strengths, loosest first.
+// Binding strengths of operators, loosest first.
 constexpr int any_strength = 0, fby_strength = 2, or_strength = 3, and_strength = 4, compare_strength = 5,
               add_strength = 6, mul_strength = 7, when_strength = 8, prefix_strength = 9, atom_strength = 10;
 
@@ -151,7 +151,7 @@ class ExpressionPrinter {
     out_ += "]";
   }
   void form(const ast::Call& c) {
-    // The source had `diff`.
+    // True if the source says `diff f` here: the call is now one of the derived node.
     const bool of_diff = c.target.valid() && program_[c.target].derived_from.valid();
     if (c.diff || of_diff) out_ += "diff ";
     if (c.iteration) out_ += iterator_text(*c.iteration);

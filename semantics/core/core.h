@@ -163,8 +163,9 @@ struct Core {
   std::vector<CoreAssert> asserts;
   std::vector<Parameter> parameters;
   std::vector<Port> watches;  // all named variables of the source that still have a value
-  bool dealt = false;         // true if the rows are dealt: same bits on any number of ranks, or none
-  std::optional<Deal> deal;   // how ranks share the rows of the inputs
+  // True if the rows are dealt: outputs have the same bits on any number of ranks, or without ranks.
+  bool dealt = false;
+  std::optional<Deal> deal;  // how ranks share the rows of the inputs
 
   const Value& operator[](ValueId v) const { return values[v.index]; }
   Value& operator[](ValueId v) { return values[v.index]; }
@@ -197,7 +198,7 @@ bool can_fail(const Core&, ValueId);
 // passes may remove or move the computation.
 bool only_computes(const Core&, ValueId);
 
-// The value of Apply::key for the thing at this path: 64-bit FNV-1a.
+// The key (Apply::key) of the random operator or parameter at this path: 64-bit FNV-1a.
 std::uint64_t path_key(const std::string& path);
 
 // Calls f(ValueId&) for every operand of a right-hand side, conditions included.

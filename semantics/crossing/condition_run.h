@@ -18,9 +18,9 @@ namespace rml {
 class ConditionRun {
  public:
   struct State {
-    std::vector<std::int8_t> memories;    // -1: it had no instant yet
+    std::vector<std::int8_t> memories;    // values; -1: the memory had no instant yet
     std::vector<std::uint32_t> promises;  // codes of conditions that hold at this instant, sorted
-    std::uint32_t instant = 0;            // position in the conditions that repeat
+    std::uint32_t instant = 0;            // position in the period that the repeating conditions have in common
   };
 
   // Evaluates the conditions on which the roots depend.
@@ -29,12 +29,12 @@ class ConditionRun {
   State start() const;
   void begin(const State&);
   bool truth(Condition c) { return truth_of_cell(conditions_.leader(c).cell()) != c.negative(); }
-  // True if all promises are kept.
+  // True if each condition that a `post` promised at the previous instant holds now.
   bool consistent();
   State next();
-  // The values of the letters that queries have used.
+  // The values of the letters (free Booleans) that queries have used.
   std::vector<std::pair<ValueId, bool>> letters() const;
-  // False if all values have been tried.
+  // Selects the next combination of values for the letters. False if all have been tried.
   bool other_letters();
 
   std::int64_t spent() const { return spent_; }
@@ -56,7 +56,7 @@ class ConditionRun {
   std::vector<std::uint32_t> place_;       // by cell: index among the memories
   std::uint32_t prefix_ = 0, period_ = 1;  // prefix and period of all repeating conditions together
   State state_;
-  std::vector<std::int8_t> memo_;  // by cell: -1 unknown
+  std::vector<std::int8_t> memo_;  // values by cell; -1: not computed yet
   std::vector<std::uint32_t> known_, promising_;
   std::vector<Decision> decisions_;
   std::size_t taken_ = 0;  // number of earlier decisions repeated so far

@@ -13,7 +13,8 @@ namespace rml {
 
 namespace {
 
-constexpr int max_depth = 500;                 // nesting depth of definitions; deeper values are letters
+// Nesting depth of definitions; deeper values become letters, which may have either value.
+constexpr int max_depth = 500;
 constexpr std::size_t max_followed = 8;        // memories, except starts of clocks
 constexpr std::int64_t followed_cycles = 600;  // limit on running a condition without inputs
 
@@ -51,7 +52,7 @@ Condition Conditions::holds(ValueId v) {
   const auto [known, is_new] = known_.try_emplace(v.index, no);
   if (!is_new) return known->second;
   known_[v.index] =
-      // Used if it is defined by itself.
+      // The result for a value that depends on itself: recursion finds this letter.
       add({.kind = Cell::letter, .a = no, .b = no, .c = no, .value = v});
   ++depth_;
   const Condition found = depth_ > max_depth ? letter(v) : define(v);
@@ -68,7 +69,7 @@ Condition Conditions::define(ValueId v) {
   }
   if (const auto* f = std::get_if<core::Fby>(&rhs)) {
     if (is_start(core_, v)) return begins(core_[v].clock);
-    // A delay of a look-ahead needs no other instant.
+    // `init fby post x` is x at all instants but the first.
     const auto* undone = std::get_if<core::Post>(&core_[f->next].rhs);
     if (undone == nullptr) return memory(v);
     const Condition first = holds(f->init);
@@ -113,7 +114,7 @@ Condition Conditions::apply(ValueId v, const core::Apply& a) {
   }
 }
 
-// A free letter, unless the value depends on no input and soon repeats.
+// A letter (it may have either value at any instant), unless the value depends on no input and soon repeats.
 Condition Conditions::letter(ValueId v) {
   if (std::holds_alternative<core::Input>(core_[v].rhs)) return known_.at(v.index);
   if (bound_.empty()) find_bound();
@@ -163,7 +164,7 @@ Condition Conditions::ticks(ClockId clock) {
   return found;
 }
 
-// A memory: first true, later false.
+// A memory that is true at the first instant of the clock and false afterwards.
 Condition Conditions::begins(ClockId clock) {
   if (const auto known = begins_.find(clock.index); known != begins_.end()) return known->second;
   const Condition present = ticks(clock);

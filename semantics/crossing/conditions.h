@@ -19,7 +19,7 @@
 
 namespace rml {
 
-// A cell and a sign.
+// A cell, possibly negated.
 struct Condition {
   std::uint32_t code = 0;
   Condition operator!() const { return {code ^ 1}; }
@@ -37,8 +37,8 @@ class Conditions {
     // conjunction: a and b; choice: a ? b : c; memory: a, later b of one instant before; ahead: a
     // at the next instant
     Condition a, b, c;
-    Condition present{};      // memory: where it has an instant
-    std::uint32_t index = 0;  // repeated: index of its lasso
+    Condition present{};      // of a memory: the condition under which it has an instant
+    std::uint32_t index = 0;  // of a repeated condition: index of its lasso
     ValueId value{};          // the core value of the cell, if it has one
   };
 

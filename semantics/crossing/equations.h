@@ -62,7 +62,7 @@ class Crossings {
   Node add(Expression);
 
   std::vector<Expression> nodes_;
-  std::vector<Node> through_, kept_;  // by port, by memory
+  std::vector<Node> through_, kept_;  // definitions of the ports; next values of the memories
   std::vector<std::uint8_t> groups_;  // by port
   std::unordered_multimap<std::uint64_t, Node> by_hash_;
 };

@@ -19,7 +19,7 @@ namespace rml {
 // The expressions that are evaluated at every instant.
 struct CrossingRoots {
   Crossings::Node row = Crossings::none;
-  std::vector<Crossings::Node> others;  // further ones; rows do not wait for them
+  std::vector<Crossings::Node> others;  // further expressions; rows do not wait for them
 };
 
 struct CrossingLimits {
@@ -32,9 +32,9 @@ class CrossingAutomaton {
   struct Edge {
     std::uint32_t from, to;
     PortSet row;    // crossing of this instant's row
-    PortSet asked;  // the same with all earlier rows
+    PortSet asked;  // the crossing of this row and all earlier ones
     std::vector<PortSet> others;
-    std::vector<PortSet> through;  // by port that rows need: its crossing now
+    std::vector<PortSet> through;  // by port that rows need: its crossing at this instant
     std::vector<std::pair<ValueId, bool>> letters;
   };
 

@@ -30,7 +30,7 @@ void for_each_need(const Core& core, ValueId v, F&& f) {
 LookAhead::LookAhead(const Core& core, Conditions& conditions, Crossings& crossings)
     : core_(core), conditions_(conditions), crossings_(crossings), nodes_(core.values.size(), Crossings::none) {
   find_looking();
-  // A value whose operands precede it needs no place.
+  // Reserves a place for each value that an earlier value refers to.
   std::vector<ValueId> pending;
   std::vector<bool> placed(core.values.size());
   const auto defined = [&](ValueId v) {

@@ -91,7 +91,7 @@ class Productive {
     }
   }
 
-  // The ports that never come: their needs, and the needs that follow, never become empty.
+  // The ports that never become known: their needs, and the needs of these, never become empty.
   std::vector<PortId> asked_for(std::uint32_t first) {
     const auto [state, set] = asked_[first];
     std::vector<PortId> found;

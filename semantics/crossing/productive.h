@@ -16,7 +16,7 @@ namespace rml {
 
 struct UnknownRow {
   std::size_t row = 0;
-  std::vector<PortId> asks;  // the needed ports that never come, in order of need
+  std::vector<PortId> asks;  // the needed ports that never become known, in the order in which they are needed
 };
 
 // The first such row. Nothing if there is none, or if there are too many paths.
@@ -33,7 +33,7 @@ struct Knowable {
 };
 Knowable find_unknown_rows(const Core&);
 
-// False if in no run the literal holds where its condition is present.
+// False if there is no run in which the literal holds at some instant of its clock.
 bool can_hold(const Core&, Literal);
 
 }  // namespace rml

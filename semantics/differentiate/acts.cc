@@ -94,7 +94,7 @@ Symbol Acts::either(Symbol c, Symbol yes, Symbol no, const std::string& hint) {
 
 void Acts::define_copy(Symbol copy, Symbol act) {
   if (copy == act) return;
-  // It needs itself: refused later.
+  // The activity depends on itself; a later check refuses the program.
   if (resolved(act) == copy) return write_.equation(copy, write_.name(act));
   copies_.emplace(copy, act);
   write_.replace(copy, act);

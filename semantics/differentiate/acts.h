@@ -24,7 +24,7 @@ class Acts {
   Symbol down(Symbol act, const Sampling& s);
   Symbol up(Symbol act, const Sampling& s);
   Symbol down_all(Symbol act, const std::vector<Sampling>& list);
-  // `act` where c has the given truth, on the same clock.
+  // The activity that holds where `act` holds and c has the given truth value, on the same clock.
   Symbol where(Symbol act, Symbol c, bool truth);
   Symbol next(Symbol act);
   Symbol previous(Symbol act);

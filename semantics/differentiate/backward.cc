@@ -22,7 +22,7 @@ struct Contribution {
   Symbol act;
   ExprId adjoint;
   std::optional<Branch> branch;
-  bool is_grounded = false;  // it derives from an output's adjoint, not only from a recurrence
+  bool is_grounded = false;  // derived from the adjoint of an output, not only from a recurrence
 };
 
 class Backward {
@@ -148,7 +148,7 @@ class Backward {
     write_.equation(adjoints_[v].value, sum);
   }
 
-  // The same if activity and adjoint have names already.
+  // Like sum_up, for a variable whose activity and adjoint already have names.
   void sum_up_early(std::uint32_t v) {
     const Adjoint early = early_[v];
     const Symbol self = d_.node.names.variables[v].name;
@@ -230,7 +230,7 @@ class Backward {
   void pass_on(ExprId e, Flow flow) {
     if (!d_.activity.takes_adjoint(e)) return;
     const Span outer = std::exchange(write_.span, d_.node.program.span(e));
-    // A copy: the expressions move while new ones are added.
+    // A copy, because adding expressions moves those of the program.
     const ast::Expr original = d_.node.expr(e);
     std::visit(Overloaded{
                    [&](const ast::Name&) { contribute(e, std::move(flow)); },

@@ -18,7 +18,7 @@ namespace {
 // The interface of `diff f`: inputs of f, bp, adjoints; outputs of f, then a gradient for each
 // float input.
 struct DiffInterface {
-  const ast::Node of;                         // a copy: the program's nodes move
+  const ast::Node of;                         // a copy, because adding nodes moves those of the program
   std::vector<bool> adjoints;                 // by output of f: whether it can have an adjoint
   std::vector<std::uint32_t> differentiable;  // inputs of f
 

@@ -21,7 +21,7 @@ struct NodeFacts {
   const Program& program;
   const Checked& checked;
   const DerivativeKey& key;
-  const ast::Node node;  // a copy: the program's nodes move
+  const ast::Node node;  // a copy, because adding nodes moves those of the program
   const ResolvedNode& names;
   const TypedNode& types;
   const ClockedNode& clocks;
@@ -55,7 +55,7 @@ struct NodeFacts {
 
   const std::string& text(Symbol s) const { return program.text(s); }
   const std::string& variable_text(std::uint32_t v) const { return text(names.variables[v].name); }
-  // The variable's name if e is one.
+  // The name of the variable if e is a variable; else `otherwise`.
   std::string text_of(ExprId e, const std::string& otherwise) const;
 };
 

@@ -169,7 +169,7 @@ class DerivedIteration {
 }  // namespace
 
 void pass_on_iteration(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
-  // Instantiation reports a fold or scan of a node that lives in time.
+  // Instantiation reports a fold or scan of a node that has memory (lives_in_time).
   const bool is_map = std::get<ast::Call>(d.node.expr(e)).iteration->kind == ast::Iteration::map;
   if (is_map && d.derivatives.lives_in_time(std::get<NodeRef>(d.node.reference(e)).node))
     return pass_on_living_map(d, e, adjoints, pass_on);

@@ -93,7 +93,7 @@ class Outputs {
   struct Given {
     std::uint32_t input;
     Symbol activity;
-    // Not the activity that samples the gradient, but one with an equal value.
+    // True if another activity, which has an equal value, samples the gradient.
     bool is_apart = false;
   };
 

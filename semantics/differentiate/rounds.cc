@@ -119,7 +119,7 @@ class BackwardRound {
 
   Program& program_;
   const ast::Node of_;
-  // Number of inputs that are states or sequences; that are states.
+  // leading_: number of inputs that are states or sequences. states_: number of states.
   const std::size_t leading_, states_;
   const Derivative& derived_;
   const RoundFlow& flow_;

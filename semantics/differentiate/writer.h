@@ -95,7 +95,8 @@ class GradientWriter : public NodeWriter {
 
   std::set<Symbol> outputs_;  // outputs after those of the original
   std::map<Symbol, Symbol> replaced_;
-  std::map<Symbol, Symbol> exchanged_;  // both ways: an output, and the variable that had its name
+  // From an output to the variable that had its name, and from that variable to the output.
+  std::map<Symbol, Symbol> exchanged_;
 };
 
 }  // namespace rml::derivation

@@ -37,7 +37,7 @@ std::uint32_t SameConditions::number(DraftId d) {
   if (const auto known = numbers_.find(d.index); known != numbers_.end()) return known->second;
   const auto own = static_cast<std::uint32_t>(shared_.size());
   shared_.emplace("own " + std::to_string(d.index), own);
-  numbers_[d.index] = own;  // for trees with cycles
+  numbers_[d.index] = own;  // preliminary number, which ends the recursion in expressions with cycles
   const bool same = constant(d) == nullptr;
   if (const auto* w = std::get_if<When>(&draft_[d].rhs); same && w) return numbers_[d.index] = number(w->operand);
   if (const auto* x = std::get_if<Declared>(&draft_[d].rhs); same && x) return numbers_[d.index] = number(x->operand);

@@ -405,7 +405,7 @@ std::vector<DraftId> Expressions::iteration(ExprId e, const ast::Call& call, Nod
   return results;
 }
 
-// Only a node that lives in time has parts that are identified by the place of its call.
+// Only a node that has memory (lives_in_time) has parts that the place of its call identifies.
 CalledAt Expressions::called_at(ExprId e, NodeId node) {
   if (!checked().names.nodes[node.index].lives_in_time) return {};
   const bool is_derived = draft_.instances[scope_.instance.index].derived;

@@ -48,7 +48,7 @@ using InstantiateBody = std::function<std::optional<Core>(NodeId, const Given&, 
 
 struct IteratorBody {
   ExternalNode external;
-  // For a `map` whose node lives in time; then `external` is not called.
+  // For a `map` of a node that has memory (lives_in_time); then `external` is not called.
   std::optional<mapped::Spreading> spreading;
   // The operands of `external`. Small constants are part of the body instead.
   std::vector<std::uint32_t> passed;

@@ -428,7 +428,7 @@ class ShapeCheck {
   bool has_users_ = false;
   std::vector<DraftId> misdeclared_;
   std::set<DraftId> wrong_conditions_;
-  std::vector<bool> sure_;  // for open drafts, by DraftId: before any error
+  std::vector<bool> sure_;  // for open drafts, by DraftId: true before the first error
   std::vector<std::pair<DraftId, Problem>> found_;
   std::set<std::tuple<Code, std::uint32_t, std::uint32_t, std::uint32_t>> told_;
   // Calls of library nodes, by place.

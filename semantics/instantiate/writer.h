@@ -20,11 +20,12 @@ struct Scope {
   std::vector<DType> dtypes;                              // by dtype variable of the node's scheme
   std::vector<DraftClockId> clocks;                       // by clock variable
   std::vector<DraftId> variables;                         // by variable index: aliases
-  std::vector<DraftId> arguments;                         // by input; for callees
+  std::vector<DraftId> arguments;                         // arguments of the call, by input
   DraftClockId constant_clock = base;                     // without a node: clock of every expression
   std::unordered_map<std::uint32_t, DraftId> values;      // by ExprId; filled by the walk
   std::unordered_map<std::uint32_t, DraftClockId> terms;  // by ClockTermId; filled by the walk
-  bool untyped = false;                                   // an override: every expression has this dtype
+  // True while an override is evaluated: every expression then has the dtype `untyped_dtype`.
+  bool untyped = false;
   DType untyped_dtype = DType::f32;
 };
 

@@ -26,8 +26,8 @@ using Result = std::variant<Contraction, std::string>;
 // ---- subscripts ------------------------------------------------------------------------------
 
 struct Subscript {
-  std::string letters;                   // without the dots
-  std::size_t dots = std::string::npos;  // position of the dots among the letters
+  std::string letters;                   // letters of the axes, without the ellipsis
+  std::size_t dots = std::string::npos;  // position of the ellipsis among the letters
 };
 
 struct Subscripts {
@@ -94,7 +94,7 @@ class FromSubscripts {
     if (is_new) made_.extents.push_back(-1);
     return at->second;
   }
-  // The index of an axis of the dots; `from_end` counts from their last axis.
+  // The index of an axis that the ellipsis stands for; `from_end` counts from the last of these axes.
   int dotted(std::size_t from_end) {
     while (dots_.size() <= from_end) {
       dots_.push_back(static_cast<int>(made_.extents.size()));
@@ -175,7 +175,7 @@ class FromSubscripts {
   Contraction made_;
   std::map<char, int> letters_;
   std::map<char, int> occurrences_;
-  std::vector<int> dots_;  // indices of the axes of the dots, from the last
+  std::vector<int> dots_;  // indices of the axes that the ellipsis stands for, from the last one on
 };
 
 // ---- axis lists ------------------------------------------------------------------------------

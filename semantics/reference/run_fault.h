@@ -11,11 +11,11 @@ namespace rml {
 
 struct RunFault {
   Fault fault;                           // its kind is as in rmlrt.h
-  ValueId value;                         // the value that failed, or
-  std::uint32_t assertion = UINT32_MAX;  // the assert that failed, or
-  std::uint32_t input = UINT32_MAX;      // the input that violated its clock
+  ValueId value;                         // the value that failed; invalid if no value did
+  std::uint32_t assertion = UINT32_MAX;  // index of the assert that failed; UINT32_MAX: none
+  std::uint32_t input = UINT32_MAX;      // index of the input that violated its clock; UINT32_MAX: none
   std::int64_t cycle = 0;
-  const Value* equation = nullptr;  // the failed value, or the failed one in its iteration's body
+  const Value* equation = nullptr;  // the equation that failed: that of `value`, or one in the body of its iteration
 };
 
 // Calls the external node `k`: reads inputs, fills outputs, which already have their types and

@@ -11,8 +11,9 @@ namespace rml {
 
 namespace {
 
-constexpr int max_depth = 10'000;  // nesting depth of definitions; deeper values are letters
-constexpr int max_shift = 2;       // instants before or after the current one
+// Nesting depth of definitions; deeper values become letters, which may have either value.
+constexpr int max_depth = 10'000;
+constexpr int max_shift = 2;  // instants before or after the current one
 
 template <class T>
 void append(std::string& text, const T& part) {
@@ -244,7 +245,7 @@ std::uint32_t InstantTruth::number(ValueId v) {
   if (const auto known = numbers_.find(v.index); known != numbers_.end()) return known->second;
   std::string own = "own";
   append(own, v.index);
-  numbers_[v.index] = intern(own);  // used if it depends on itself
+  numbers_[v.index] = intern(own);  // the result for a value that depends on itself
   const Deeper level(depth_);
   if (depth_ > max_depth) return numbers_[v.index];
   if (const auto* w = std::get_if<core::When>(&core_[v].rhs)) return numbers_[v.index] = number(w->operand);

@@ -201,7 +201,7 @@ class Sharing {
       if (!made) made = added_rows(v, whole, k);
       if (!made) continue;
       core_[v].rhs = std::move(*made);
-      // A failure because of an index out of range.
+      // v now contains the operator on rows, and with it the fault for an index out of range.
       effects_[v.index] = effects_[v.index] || effects_[o.index];
       effects_[o.index] = false;
       changed_ = true;
@@ -464,7 +464,7 @@ class Sharing {
   std::vector<std::uint32_t> mentions_;              // by value: number of uses before the walk
   std::unordered_map<std::size_t, ValueId> shared_;  // by the hash of the key
   std::unordered_map<std::string, ValueId> constants_, reductions_;
-  std::string key_, known_key_;  // of the value visited last, and of the candidate to share
+  std::string key_, known_key_;  // keys of the value visited last, and of the candidate to share
   bool changed_ = false;
 };
 

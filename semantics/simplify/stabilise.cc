@@ -96,7 +96,7 @@ class Stabilisation {
   core::Apply call(std::string_view op, std::vector<ValueId> operands, std::vector<Attribute> attributes = {}) const {
     return {operators().require(op), std::move(operands), std::move(attributes), 0};
   }
-  // On the clock of `like`, with the broadcast shape of the operands.
+  // A new value: `op` applied to the operands, on the clock of `like`, with their broadcast shape.
   ValueId made(std::string_view op, const std::vector<ValueId>& operands, ValueId like) {
     Shape shape;
     for (const ValueId x : operands) shape = *broadcast(shape, core_[x].shape);
@@ -307,7 +307,7 @@ class Stabilisation {
   Core& core_;
   Uses uses_;  // users at the beginning of the round
   std::vector<bool> on_the_way_;
-  // Sigmoid (-x) that replaced 1 - s, to s.
+  // From the value sigmoid (-x) that replaced 1 - s, to s.
   std::unordered_map<std::uint32_t, ValueId> complements_;
 };
 

@@ -1,4 +1,4 @@
-// Checks each value of a part separately.
+// Checks each value of a part: its operator, its cost, and whether it can fail.
 #include "semantics/spread/at_once.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Propagates from the elements of sequences, which differ, to all values that depend on them.
+// Marks everything that may differ between elements: the sequences' elements, and all values that depend on them.
 #include "semantics/spread/elements.h"
 
 #include <algorithm>

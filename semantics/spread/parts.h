@@ -14,7 +14,7 @@
 
 namespace rml::mapped {
 
-// The position of a value of the body.
+// Where a value of the body is computed after the map is spread.
 enum class Stand : std::uint8_t {
   constant,  // constant, on any clock
   once,      // outside, one for all elements

@@ -224,7 +224,7 @@ class Spreader {
 
   core::Rhs drawn(ValueId v, core::Apply draw) {
     if (is_stacked(v)) {
-      // The fans are those of a single element.
+      // fan_in and fan_out are those of a single element.
       if (const auto plain = scaled_draw(operators()[draw.op].name, body_[v].shape)) {
         draw.op = operators().require(plain->normal ? "normal" : "uniform");
         draw.attributes.resize(3);

@@ -71,7 +71,7 @@ class Check {
     if (plan.by_need && (in_vain || asks_for_ever(comp))) return false;
     tell_knots(core, plan);
     if (in_vain && knowable().all && !asks_for_ever(comp)) {
-      unscheduled(comp, offsets);  // other conditions end the needed values, or nothing is needed
+      unscheduled(comp, offsets);  // no cut is needed: other conditions end the dependence, or no value is needed
     } else if (r.kind == Recurrence::stops) {
       report_stop(core, plan.cut, r);
     } else {

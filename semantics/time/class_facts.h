@@ -64,7 +64,7 @@ class ClassFacts {
   // others_ where the cut is present (its clock may be slower), and the literals of its clock.
   Guard others_with_cut_, cut_present_;
   std::unordered_map<Question, Known> known_;
-  std::vector<Question> open_;   // questions to be answered, perhaps again
+  std::vector<Question> open_;   // questions whose answers are to be computed (again)
   std::vector<Question> asked_;  // questions since the last query from outside
   Question answering_ = 0;
 };

@@ -43,7 +43,7 @@ int lookahead(const Core& core, const Components& components, ValueId v, ClockId
 struct User {
   std::uint32_t by;
   int weight;
-  bool delayed;  // through a delay that remains: the edge has no weight
+  bool delayed;  // true if the delay stays in the program, so that the edge gets no weight for it
 };
 
 // By position: the members that need the member, and the look-ahead of its operands outside the

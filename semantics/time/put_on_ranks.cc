@@ -109,7 +109,7 @@ class RankWriter {
     // step is on this rank.
     ValueId micro_batch, ends;
   };
-  // The micro-batch that ends, on the clock of v.
+  // The number of the current micro-batch, and whether it is this rank's last one of the step, on the clock of v.
   const Place& place(ValueId v) {
     if (place_) return *place_;
     const At here = at(v);

@@ -1,4 +1,4 @@
-// The formulas agree with those of the runtime's kernels.
+// Computes bounds and deviations from the fans of a shape, by the formulas of the runtime's kernels.
 #include "semantics/values/scaled_draw.h"
 
 #include <cmath>

@@ -40,7 +40,7 @@ inline Truth choice(Truth condition, Truth on_true, Truth on_false) {
 // and, or: an operand that equals `deciding` decides the result.
 inline Truth connective(Truth x, Truth y, Truth deciding) {
   if (x == deciding || y == deciding) return deciding;
-  // The highest value that is not above the results for either value of the unseen operand.
+  // The greatest lower bound of the results for both values of the unseen operand.
   if (x == Truth::unseen || y == Truth::unseen)
     return x == Truth::varies || y == Truth::varies ? deciding : Truth::unseen;
   return x == Truth::varies || y == Truth::varies ? Truth::varies : x;

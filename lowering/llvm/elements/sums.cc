@@ -63,8 +63,8 @@ std::vector<Sum> sums_in_lanes(const Function& f, const std::vector<ValueId>& me
       continue;
     const std::int64_t least = least_run(reduction_of(v), f.module.numeric),
                        run = run_of(f.info(apply.operands[0]).shape, reduced_view(f, members[k]));
-    if (least > 0 && run >= least)
-      sums.push_back({members[k], k, run, lanes_of(run, v.dtype, f.module.numeric)});  // else in order
+    // Shorter runs are combined in order.
+    if (least > 0 && run >= least) sums.push_back({members[k], k, run, lanes_of(run, v.dtype, f.module.numeric)});
   }
   return sums;
 }

@@ -25,8 +25,9 @@ namespace rml::codegen {
 // How a block accesses the caller's data.
 struct PortPlaces {
   struct Input {
-    IrValue scalar = nullptr;   // passed by value, or
-    IrValue address = nullptr;  // address of its elements; if both are null, the element is popped from its queue
+    IrValue scalar = nullptr;  // the value, if it is passed by value
+    // Address of the elements; if this and `scalar` are null, the element is popped from its queue.
+    IrValue address = nullptr;
     IrValue present = nullptr;  // i1; if the clock is not base
   };
   struct Output {

@@ -37,7 +37,7 @@ class Emission {
   using Compute = void (*)(Function&, ValueId);
   Emission(const steps::Program&, const SourceMap&, const EmitOptions&, llvm::Module&,
            const std::pair<Target, Numeric>&, Compute);
-  // For another program in the same module.
+  // An emission of another program into the same module.
   Emission(const steps::Program&, const EmitOptions&, const Emission& outer);
 
   const steps::Program& program;
@@ -55,7 +55,7 @@ class Emission {
   StateLayout layout;
   DebugInfo debug;
 
-  bool leads = false;  // functions are called between cycles, and leave the state unchanged
+  bool leads = false;  // true for a lead: its functions run between cycles and leave the state unchanged
 
   bool inlined(ValueId v) const { return v.index < program.inlined.size() && program.inlined[v.index]; }
   std::uint32_t site(ValueId v) const {

@@ -42,7 +42,7 @@ const Emission::IterationBody& iteration_body(Emission& module, std::uint32_t ex
   for (std::size_t k = node.inputs.size(); k < ports; ++k) body.ports.outputs.push_back({argument(k), nullptr});
   emit_straight(body);
   body.finish();
-  // A body has no memory, but it keeps constant results in cells.
+  // A function that sets the body's cells: a body has no memory, but cells hold its constant results.
   llvm::Function* begin = nullptr;
   if (std::ranges::any_of(body_program.cells, [](const steps::CellInfo& cell) { return !cell.local; })) {
     begin = inner.function(own.program_name + ".begin", module.i32(), {module.pointer()}, false);

@@ -17,14 +17,16 @@ class FilterGradientCode : WindowCode {
   void emit();
 
  private:
-  // Sums of a tile: for `first` numbers by `second`, `step`s apart in the operands and in the sums.
+  // A tile of sums: one for each pair of a number of g and a number of the source. The steps are
+  // the distances between neighbours, in the operands (g_step, source_step) and in the sums.
   struct Tile {
     std::int64_t g_count, g_step, g_sum_step;
     std::int64_t source_count, source_step, source_sum_step;
   };
   Triple needed() const;
   void image(IrValue source, IrValue g, IrValue sums);
-  // Calls visit(output channel, its count) and visit(offset in the source, of the sum, count) for all tiles.
+  // Calls visit for all tiles: of output channels with (first channel, count), of inputs with
+  // (offset in the source, offset of the sum, count).
   void each_output(const std::function<void(IrValue, std::int64_t)>& visit);
   void each_input(std::int64_t most, const std::function<void(IrValue, IrValue, std::int64_t)>& visit);
   void each_row(const std::function<void(IrValue other, IrValue a, IrValue b)>& visit);

@@ -27,8 +27,9 @@ IrValue WindowCode::load_vector(IrValue address, std::int64_t count) {
 }
 
 void WindowCode::prefetch(IrValue address) {
+  // The arguments: for reading, with high locality, into the data cache.
   ir.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
-                     {address, ir.getInt32(0), ir.getInt32(3), ir.getInt32(1)});  // read, keep, data
+                     {address, ir.getInt32(0), ir.getInt32(3), ir.getInt32(1)});
 }
 
 IrValue WindowCode::load_scalar(IrValue address) { return ir.CreateAlignedLoad(scalar_type, address, align); }
