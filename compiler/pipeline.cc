@@ -272,7 +272,7 @@ void arrange(Translation& t) {
 // From schedule to steps.
 void lower(Translation& t) {
   for (const char* pass : {"plan_segments", "stand_still", "defer", "sink"}) run(pass, t);
-  if (!t.session.options.target.strict_math)  // adds in another order
+  if (!t.session.options.target.strict_math)  // batch_in_time adds in another order
     for (const char* pass : {"batch_in_time", "sink"}) run(pass, t);
   for (const char* pass : {"assign_homes", "verify_segments", "build_steps", "drop_unused"}) run(pass, t);
   if (run("add_in_place", t)) run("drop_unused", t);

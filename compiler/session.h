@@ -38,7 +38,7 @@ struct ModelOptions {
 // schedule.
 enum class OnDemand : std::uint8_t {
   never,         // a program without a schedule is refused: E0701
-  where_needed,  // programs without a schedule
+  where_needed,  // a program without a schedule is run on demand
   always,        // for tests
 };
 

@@ -17,7 +17,7 @@ Diagnostic readable_diagnostic(const Diagnostic& diagnostic) {
 }
 
 std::vector<Diagnostic> shown_diagnostics(const Diagnostics& diagnostics) {
-  constexpr std::size_t most = 200;  // of errors, and of warnings
+  constexpr std::size_t most = 200;  // maximum number of errors, and of warnings
   struct Kind {
     std::size_t shown = 0, left_out = 0;
     const Diagnostic* first_left_out = nullptr;

@@ -58,7 +58,7 @@ void add_libraries(std::vector<std::string>& command, const FoundExternals& exte
   }
 }
 
-// The functions that objects and archives define.
+// The functions that objects and archives define. Linking gives them other names (external_symbol).
 std::set<std::string> renamed_functions(const FoundExternals& externals) {
   std::set<std::string> names;
   for (const ExternalOrigin& origin : externals.functions) {

@@ -27,7 +27,7 @@ constexpr std::uint32_t pieces_of_share = 4;
 // Longer than most pauses between two loops of a step, and than the time to wake a thread.
 constexpr std::int64_t looks_out = 200'000;  // nanoseconds
 constexpr std::int64_t stays_apart = 10'000'000;
-constexpr unsigned bits_of_left = 8;  // in the word of a share
+constexpr unsigned bits_of_left = 8;  // number of low bits of a share's word, which count the pieces left
 static_assert(pieces_of_share >> bits_of_left == 0);
 
 void relax() {
@@ -64,7 +64,7 @@ class Pool {
 
  private:
   struct alignas(64) Share {
-    std::atomic<std::uint64_t> word{0};  // number of the loop, and number of its pieces left
+    std::atomic<std::uint64_t> word{0};  // number of the loop; in the low bits, the number of its pieces left
   };
   struct Worker {
     Pool* pool = nullptr;

@@ -172,7 +172,7 @@ class Fibers final : public GoGroup::Executor {
     }
   }
 
-  // The loop of the maker.
+  // The loop of the thread that made the group: runs fibers until the condition holds.
   template <typename Condition>
   void run_until(Condition condition) {
     while (!condition()) {
@@ -255,7 +255,7 @@ class Fibers final : public GoGroup::Executor {
   Stacks stacks_;
   Fiber maker_;
   Fiber* running_;
-  bool maker_is_up_ = false;  // the maker is ready
+  bool maker_is_up_ = false;  // true if the thread that made the group can continue
   Fiber* before_ = nullptr;   // fiber that was just left; null: its function has ended
   Fiber* over_ = nullptr;
   Queue ready_;

@@ -138,7 +138,7 @@ class Anchor {
   std::int64_t latest_ = -1;  // cycle of the last candidate
   std::int64_t not_before_ = 0, patience_ = 1;
   std::int64_t longest_ = 1;  // longest segment seen, in cycles
-  bool restless_ = false;     // a state has begun at a cycle with an open segment
+  bool restless_ = false;     // the search has given up waiting for a cycle at which no segment is open
   std::uint64_t debt_ = 0;    // bytes copied beyond the allowance of the cycles so far
   std::uint64_t held_ = 0;    // bytes of inputs kept
 };

@@ -19,7 +19,7 @@ namespace {
 using namespace rml::window;
 
 struct Channels {
-  std::int64_t batch, groups, in, out;  // in, out: per group
+  std::int64_t batch, groups, in, out;  // `in` and `out`: channels of one group
 };
 
 Request of_filter(const rml_kernel_call* call, std::uint32_t first, const std::int64_t* filter, std::uint32_t rank) {
@@ -107,7 +107,7 @@ std::int32_t spread(rml_kernel_call* call, const Windows& w, std::int64_t groups
 
 }  // namespace
 
-// x, w; strides, padding, dilations, same, groups
+// Operands: x, w. Attributes: strides, padding, dilations, same, groups.
 std::int32_t rml_kernel_conv(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &filter = call->operands[1], &result = *call->result;
   const Windows w = windows_over(x, of_filter(call, 0, filter.extents, filter.rank));
@@ -122,14 +122,14 @@ std::int32_t rml_kernel_conv(rml_kernel_call* call) {
   return RML_OK;
 }
 
-// g, w; shape, strides, padding, dilations, same, groups
+// Operands: g, w. Attributes: shape, strides, padding, dilations, same, groups.
 std::int32_t rml_kernel_conv_input_gradient(rml_kernel_call* call) {
   const rml_array& filter = call->operands[1];
   const Windows w = windows_over(*call->result, of_filter(call, 1, filter.extents, filter.rank));
   return spread(call, w, call->attributes[5].integers[0]);
 }
 
-// x, w; strides, padding, dilations, same, groups, output_padding
+// Operands: x, w. Attributes: strides, padding, dilations, same, groups, output_padding.
 std::int32_t rml_kernel_conv_transpose(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &filter = call->operands[1];
   Windows w;
@@ -138,7 +138,7 @@ std::int32_t rml_kernel_conv_transpose(rml_kernel_call* call) {
   return spread(call, w, call->attributes[4].integers[0]);
 }
 
-// x, g; shape, strides, padding, dilations, same, groups
+// Operands: x, g. Attributes: shape, strides, padding, dilations, same, groups.
 std::int32_t rml_kernel_conv_weight_gradient(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &g = call->operands[1], &result = *call->result;
   const Windows w = windows_over(x, of_filter(call, 1, result.extents, result.rank));

@@ -208,7 +208,7 @@ void passes(Complex<T>* data, Complex<T>* other, const Complex<T>* roots, std::i
   if (from != data) std::copy_n(from, n, data);
 }
 
-// As passes, for any length. `work` has room for two sequences of the convolution's length.
+// Like `passes`, for any length. `work` has room for two sequences of the convolution's length.
 template <class T>
 void transform(Complex<T>* data, Complex<T>* work, const Complex<T>* plan, std::int64_t n) {
   const std::int64_t m = convolution_length(n);

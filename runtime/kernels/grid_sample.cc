@@ -24,7 +24,7 @@ constexpr std::int64_t most_axes = 3;
 
 struct Taps {
   std::int64_t count = 0;
-  std::int64_t element[4] = {};  // -1: a zero beyond the ends
+  std::int64_t element[4] = {};  // positions of the elements; -1: a zero beyond the ends
   double weight[4] = {}, slope[4] = {};
 };
 

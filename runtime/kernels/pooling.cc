@@ -126,7 +126,7 @@ Windows columns(const rml_kernel_call* call, const rml_array& x, std::uint32_t f
 
 }  // namespace
 
-// x; window, strides, padding, dilations, same, ceil_mode
+// Operand: x. Attributes: window, strides, padding, dilations, same, ceil_mode.
 std::int32_t rml_kernel_max_pool(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &result = *call->result;
   const Windows w = pooled(call, x, 0);
@@ -152,7 +152,7 @@ std::int32_t rml_kernel_max_pool_indices(rml_kernel_call* call) {
   return RML_OK;
 }
 
-// x, v: selects v at the positions of the maxima of x.
+// Operands: x, v. Selects v at the positions of the maxima of x.
 std::int32_t rml_kernel_max_pool_select(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &v = call->operands[1], &result = *call->result;
   const Windows w = pooled(call, x, 0);
@@ -165,7 +165,7 @@ std::int32_t rml_kernel_max_pool_select(rml_kernel_call* call) {
   return RML_OK;
 }
 
-// x, g: adds g at the positions of the maxima of x.
+// Operands: x, g. Adds g at the positions of the maxima of x.
 std::int32_t rml_kernel_max_pool_gradient(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &g = call->operands[1], &result = *call->result;
   const Windows w = pooled(call, x, 0);
@@ -181,15 +181,15 @@ std::int32_t rml_kernel_max_pool_gradient(rml_kernel_call* call) {
   return RML_OK;
 }
 
-// x; window, strides, padding, dilations, same, ceil_mode
+// Operand: x. Attributes: window, strides, padding, dilations, same, ceil_mode.
 std::int32_t rml_kernel_sum_pool(rml_kernel_call* call) { return sums(call, Divisor::one); }
-// g; shape, window, strides, padding, dilations, same, ceil_mode
+// Operand: g. Attributes: shape, window, strides, padding, dilations, same, ceil_mode.
 std::int32_t rml_kernel_sum_pool_gradient(rml_kernel_call* call) { return spread_sums(call, Divisor::one); }
 // The same, with count_include_pad as the last attribute.
 std::int32_t rml_kernel_average_pool(rml_kernel_call* call) { return sums(call, divisor_of(call, 6)); }
 std::int32_t rml_kernel_average_pool_gradient(rml_kernel_call* call) { return spread_sums(call, divisor_of(call, 7)); }
 
-// x; window, strides, padding, dilations, same
+// Operand: x. Attributes: window, strides, padding, dilations, same.
 std::int32_t rml_kernel_im2col(rml_kernel_call* call) {
   const rml_array& x = call->operands[0];
   const Windows w = columns(call, x, 0);
@@ -201,7 +201,7 @@ std::int32_t rml_kernel_im2col(rml_kernel_call* call) {
   return RML_OK;
 }
 
-// columns; shape, window, strides, padding, dilations, same
+// Operand: columns. Attributes: shape, window, strides, padding, dilations, same.
 std::int32_t rml_kernel_col2im(rml_kernel_call* call) {
   const rml_array& result = *call->result;
   const Windows w = columns(call, result, 1);

@@ -75,7 +75,7 @@ class Transport {
   // What is known about another rank while no message comes from it.
   struct Standing {
     enum { there, ended, failed, gone } how = there;
-    std::string reason;  // for `failed` and `gone`
+    std::string reason;  // the reason why the rank failed or is gone; else empty
   };
   virtual void do_send(std::uint32_t to, Tag tag, Message message) = 0;
   virtual std::optional<Message> do_receive(std::uint32_t from, Tag tag) = 0;

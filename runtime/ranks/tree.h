@@ -53,7 +53,8 @@ void add_elements(std::uint8_t dtype, std::uint64_t count, void* to, const void*
 class Spread {
  public:
   Spread(std::uint32_t rank, std::uint32_t participants, std::uint32_t from);
-  std::uint32_t parent() const { return parent_; }  // not for rank `from`
+  // The rank that sends the value to this one; meaningless for rank `from`.
+  std::uint32_t parent() const { return parent_; }
   const std::vector<std::uint32_t>& children() const { return children_; }
 
  private:

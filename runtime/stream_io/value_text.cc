@@ -1,4 +1,4 @@
-// chron_reader.cc describes the text of tensors.
+// Writes values as text; tensors have the form that chron_reader.cc describes.
 #include "runtime/stream_io/value_text.h"
 
 #include "runtime/stream_io/row.h"
