@@ -10,12 +10,13 @@ from typing import Any
 
 from . import _arrays
 from ._arrays import describe, numpy
+from ._missing import check_mode, flags, readable
 from ._ports import Port
 from ._rows import Sampled
-from .tables import Parquet, did_you_mean, is_missing, is_pandas, is_table, masked, slices_of
+from .tables import Parquet, did_you_mean, found_in, is_missing, is_pandas, is_table, masked, slices_of
 
 
-def blocks_of(reader: Any, ports: Sequence[Port], block: int) -> Iterator[Any]:
+def blocks_of(reader: Any, given_ports: Sequence[Port], block: int, missing: str = "error") -> Iterator[Any]:
     """Yields the input of `Instance.stream` as blocks for `Instance.run`.
 
     A table is divided into blocks of `block` rows, a Parquet file into its batches. Each item of another iterable is a
@@ -24,16 +25,18 @@ def blocks_of(reader: Any, ports: Sequence[Port], block: int) -> Iterator[Any]:
     has no entry. `block` rows are collected into one block. For a node with one input, an array alone is a block or a
     value of this input. An item is read only when it is needed.
     """
+    check_mode(missing)
+    ports, optional = readable(given_ports, missing), flags(given_ports, missing)
     if block < 1:
         raise ValueError(f"block: expected a positive number of rows, got {block}")
     if not ports:
         raise TypeError("reader: the node has no inputs to stream; use run(cycles=…) to compute its rows")
     if isinstance(reader, Parquet):
-        return reader.batches(ports)
+        return reader.batches(found_in(reader.names, ports, optional))
     if is_pandas(reader):
         return (reader.iloc[k : k + block] for k in range(0, len(reader), block))
     if is_table(reader) and not isinstance(reader, Iterator):
-        return slices_of(reader, ports, block)
+        return slices_of(reader, given_ports, block)
     if isinstance(reader, Mapping) or not isinstance(reader, Iterable):
         given = "a mapping, which is one block; use run() for it" if isinstance(reader, Mapping) else describe(reader)
         raise TypeError(f"reader: expected a table, or an iterator of blocks or rows, got {given}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ._arrays import as_array, column, has_cycles, numpy, whole
+from ._missing import check_mode, flags, readable, settle
 from ._ports import NUMPY_NAMES
 from ._rows import Sampled
 from ._typing import TYPE_CHECKING
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
     from ._node import Node
 
 
-def columns(node: Node, inputs: Any, named: Mapping[str, Any]) -> dict[str, Any]:
+def columns(node: Node, inputs: Any, named: Mapping[str, Any], missing: str = "error") -> dict[str, Any]:
     """Returns the given columns by name: those of the mapping or table, and those of the named arguments."""
+    check_mode(missing)
     if inputs is None:
         return dict(named)
     if isinstance(inputs, Mapping):
@@ -24,15 +26,18 @@ def columns(node: Node, inputs: Any, named: Mapping[str, Any]) -> dict[str, Any]
     else:
         from .tables import columns_of
 
-        given = columns_of(inputs, [port for port in node.inputs if port.name not in named])
+        ports = [port for port in readable(node.inputs, missing) if port.name not in named]
+        given = columns_of(inputs, ports, flags(node.inputs, missing))
     twice = given.keys() & named.keys()
     if twice:
         raise TypeError(f"{min(twice)}: given twice, in the table or mapping and by name; remove one of the two")
     return {**given, **named}
 
 
-def gather(node: Node, inputs: Mapping[str, Any], cycles: int | None, copy: bool) -> tuple[list[Any], list[Any], int]:
+def gather(node: Node, inputs: Mapping[str, Any], cycles: int | None, copy: bool,
+           missing: str = "error") -> tuple[list[Any], list[Any], int]:
     """Returns for each input its values over cycles, for each input where it is present, and the number of cycles."""
+    check_mode(missing)
     np, ports, given = numpy(), node.inputs, dict(inputs)
     unknown = [name for name in given if all(name != port.name for port in ports)]
     if unknown:
@@ -42,13 +47,15 @@ def gather(node: Node, inputs: Mapping[str, Any], cycles: int | None, copy: bool
     if cycles is not None:
         cycles = whole(cycles, "cycles", 0, 2**63 - 1)
     values: dict[str, tuple[Any, Any]] = {}
-    missing = [port.name for port in ports if port.always and given.get(port.name) is None]
-    if missing:
-        raise TypeError(f"{missing[0]}: missing; this input is present in every cycle, so give its values")
+    given = {name: value for name, value in given.items() if value is not None}
+    derived = flags(ports, missing, given)
+    for port in ports:
+        if port.always and port.name not in given and port.name not in derived:
+            raise TypeError(f"{port.name}: missing; this input is present in every cycle, so give its values")
     # Inputs with a length come first, because they determine the number of cycles.
     count = cycles
     later = []
-    for port in ports:
+    for port in readable(ports, missing):
         value = given.get(port.name)
         if value is None:
             later.append(port)
@@ -70,4 +77,6 @@ def gather(node: Node, inputs: Mapping[str, Any], cycles: int | None, copy: bool
             raise TypeError(f"{port.name}: the number of cycles is unknown, as no input has a length: give `cycles=`")
         dtype = np.uint16 if port.dtype == "bf16" else NUMPY_NAMES[port.dtype]
         values[port.name] = np.zeros((count, *port.shape), dtype), np.zeros(count, bool)
+    if missing != "error":
+        settle(ports, values, given, missing)
     return [values[p.name][0] for p in ports], [values[p.name][1] for p in ports], count or 0

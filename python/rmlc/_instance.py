@@ -51,8 +51,8 @@ class Instance(_core.Instance):
         elif params is not None:
             self.told = self._load_parameters(path_of(params, "params"), list(map), partial)
 
-    def run(self, inputs: Any = None, /, *, cycles: int | None = None, copy: bool = False, progress: bool = False,
-            monitor: Iterable[str] = (), **named: Any) -> Rows:
+    def run(self, inputs: Any = None, /, *, cycles: int | None = None, copy: bool = False, missing: str = "error",
+            progress: bool = False, monitor: Iterable[str] = (), **named: Any) -> Rows:
         """Computes a cycle for each element of the inputs' first axis, and returns the rows that became known.
 
         Inputs are arrays by name, with the types of the node and C-contiguous. They are read without a copy. Other
@@ -62,6 +62,10 @@ class Instance(_core.Instance):
         inputs: the inputs as a mapping by name, or as a pandas or PyArrow table with a column for each.
         cycles: the number of cycles, if no input determines it.
         copy: whether to copy arrays that cannot be read directly, and to convert them by NumPy's `same_kind` casting.
+        missing: the meaning of a missing value: NA, None, NaT or null in a table, a masked element, or None in a list.
+        With "error", only an input that may be absent may lack values. With "absent", a flag that is not given is true
+        where its input has a value: `c` of `x: f64 when c`. NaN is then missing as well. With "nan", a missing value of
+        a float is NaN.
         progress: whether to show a line with the progress.
         monitor: outputs to plot during the run, in a notebook.
 
@@ -70,8 +74,8 @@ class Instance(_core.Instance):
         if progress or monitor:
             from .progress import run_watched
 
-            return run_watched(self, inputs, cycles, copy, progress, monitor, named)
-        return self._run_columns(*gather(self.node, columns(self.node, inputs, named), cycles, copy))
+            return run_watched(self, inputs, cycles, copy, missing, progress, monitor, named)
+        return self._run_columns(*gather(self.node, columns(self.node, inputs, named, missing), cycles, copy, missing))
 
     def _run_columns(self, values: list[Any], present: list[Any], count: int) -> Rows:
         try:
@@ -98,18 +102,20 @@ class Instance(_core.Instance):
             warnings.warn(why, UndeterminedWarning, stacklevel=2)
         return self._rows(taken)
 
-    def stream(self, reader: Iterable[Any], block: int = 256, *, copy: bool = False) -> Iterator[Rows]:
+    def stream(self, reader: Iterable[Any], block: int = 256, *, copy: bool = False,
+               missing: str = "error") -> Iterator[Rows]:
         """Runs over an iterator of inputs, and yields the rows as they become known. The rows of `finish` come last.
 
         reader: an iterator of blocks (mappings or tables), or of single rows. A row is a mapping of values by name, or
         a tuple in the order of the inputs.
         block: the number of single rows that are computed together.
         copy: as in `run`.
+        missing: as in `run`.
         """
         from ._blocks import blocks_of
 
-        for inputs in blocks_of(reader, self.node.inputs, block):
-            rows = self.run(inputs, copy=copy)
+        for inputs in blocks_of(reader, self.node.inputs, block, missing):
+            rows = self.run(inputs, copy=copy, missing=missing)
             if len(rows):
                 yield rows
         rows = self.finish()

@@ -114,13 +114,14 @@ class Keyed(_core.Keyed):
         """The keys, in the order of their first rows. After `load` they are texts until a new row gives their type."""
         return self._of_numbers(range(self._size))
 
-    def run(self, inputs: Any = None, /, *, copy: bool = False, **named: Any) -> KeyedRows:
+    def run(self, inputs: Any = None, /, *, copy: bool = False, missing: str = "error", **named: Any) -> KeyedRows:
         """Computes one cycle of a key for each element of the inputs' first axis. Returns the rows that became known.
 
         The inputs are those of `Instance.run`, and additionally the keys, by the name of their column. Keys are texts,
-        integers or Booleans. A table contains this column, unless the keys are a named argument.
+        integers or Booleans. A table contains this column, unless the keys are a named argument. `copy` and `missing`
+        are those of `Instance.run`.
         """
-        given = columns(self.node, inputs, named)
+        given = columns(self.node, inputs, named, missing)
         if inputs is not None and not isinstance(inputs, Mapping) and self.key not in named:
             from .tables import keys_of
 
@@ -128,7 +129,7 @@ class Keyed(_core.Keyed):
         if given.get(self.key) is None:
             raise TypeError(f"{self.key}: missing; give the key of every row")
         texts, places = self._texts(given.pop(self.key))
-        values, present, count = gather(self.node, given, len(places), copy)
+        values, present, count = gather(self.node, given, len(places), copy, missing)
         _, taken, error = self._run(values, present, texts, places, count)
         rows = self._rows(taken)
         if error is not None:

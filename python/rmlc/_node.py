@@ -283,7 +283,8 @@ class Module:
 
     def evaluate(self, inputs: Any = None, /, *, metrics: Iterable[str], name: str = "",
                  defines: Mapping[str, Any] | None = None, window: int | None = None, warm_up: int = 0, seed: int = 0,
-                 cycles: int | None = None, copy: bool = False, options: Iterable[str] = (), **named: Any) -> Scores:
+                 cycles: int | None = None, copy: bool = False, missing: str = "error", options: Iterable[str] = (),
+                 **named: Any) -> Scores:
         """Scores the predictions of a node while it learns: each row is predicted before the node learns from it.
 
         The node has the features and the truth of a row as inputs, and the prediction as an output. The inputs are
@@ -299,6 +300,7 @@ class Module:
         seed: the seed of random functions.
         cycles: the number of cycles, for a node without inputs.
         copy: as in `Instance.run`.
+        missing: as in `Instance.run`.
         options: further options of the command, such as "--load-params", FILE.
 
         Returns the scores by column. Raises ValueError for a metric that does not exist, and RunError if the program
@@ -306,7 +308,8 @@ class Module:
         """
         from .evaluation import evaluate
 
-        return evaluate(self, inputs, named, metrics, name, defines, window, warm_up, seed, cycles, copy, options)
+        return evaluate(self, inputs, named, metrics, name, defines, window, warm_up, seed, cycles, copy, missing,
+                        options)
 
     def _repr_html_(self) -> str:
         from .notebook import module_html
@@ -395,17 +398,18 @@ class Node:
         return Instance(self, seed=seed, load=load, params=params, map=map, partial=partial, horizon=horizon)
 
     def trace(self, inputs: Any = None, *, watch: Iterable[str] = (), cycles: int | None = None, seed: int = 0,
-              **named: Any) -> Any:
+              missing: str = "error", **named: Any) -> Any:
         """Runs the node and returns a `Chronogram` of its inputs, its outputs and the variables that match `watch`.
 
         inputs: as for `Instance.run`; an array is possible for a node with one input.
         watch: patterns of variables.
         cycles: the number of cycles, if no input determines it.
         seed: the seed of random functions.
+        missing: as in `Instance.run`.
         """
         from ._tools import trace
 
-        return trace(self, inputs, watch, cycles, seed, named)
+        return trace(self, inputs, watch, cycles, seed, missing, named)
 
     def graph(self, depth: int | None = None) -> Any:
         """Draws the values of the node and their dependences. Returns an `SVG`.

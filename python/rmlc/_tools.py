@@ -201,7 +201,7 @@ def build(request: Request, output: Path, emit: str, target: str, options: Itera
     return pathlib.Path(os.fspath(output)).absolute()
 
 
-def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, seed: int,
+def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, seed: int, missing: str,
           named: Mapping[str, Any]) -> Chronogram:
     from ._node import Node as NodeType
     from .chronogram import chronogram_text
@@ -210,8 +210,8 @@ def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, see
     # Like the command, use the interpreter, whose values define the language.
     watched = NodeType(node._request._replace(watches=patterns, reference=True))
     instance = watched.start(seed=seed)
-    given = columns(node, _positional(node, inputs), named)
-    values, present, count = gather(node, given, cycles, True)
+    given = columns(node, _positional(node, inputs), named, missing)
+    values, present, count = gather(node, given, cycles, True, missing)
     try:
         parts = [instance._run_columns(values, present, count)]
     except RunError as error:  # like the command, which prints the cycles before the failure

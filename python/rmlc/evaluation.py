@@ -55,7 +55,7 @@ def _table(lines: list[tuple[str, str, str]]) -> str:
 
 def evaluate(module: Module, inputs: Any, named: Mapping[str, Any], metrics: Iterable[str], name: str,
              defines: Mapping[str, Any] | None, window: int | None, warm_up: int, seed: int, cycles: int | None,
-             copy: bool, options: Iterable[str]) -> Scores:
+             copy: bool, missing: str, options: Iterable[str]) -> Scores:
     """See `Module.evaluate`."""
     wanted = [metrics] if isinstance(metrics, str) else list(metrics)
     if not wanted:
@@ -72,7 +72,7 @@ def evaluate(module: Module, inputs: Any, named: Mapping[str, Any], metrics: Ite
         words += ["--window", str(whole(window, "window", 2, 2**20))]
     # Only the ports of this node are needed, and the interpreter needs no time to compile.
     node = module.node(name, defines=defines, engine="reference")
-    values, present, count = gather(node, columns(node, inputs, named), cycles, copy)
+    values, present, count = gather(node, columns(node, inputs, named, missing), cycles, copy, missing)
     with _Files(node._request) as files:
         if node.inputs:
             table = files.path / ("inputs.csv" if _needs_text(node, present) else "inputs.npz")

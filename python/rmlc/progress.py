@@ -61,7 +61,7 @@ def _bits(values: Any) -> Any:
 # ---- runs ----------------------------------------------------------------------------------------
 
 
-def run_watched(instance: Instance, inputs: Any, cycles: int | None, copy: bool, progress: bool,
+def run_watched(instance: Instance, inputs: Any, cycles: int | None, copy: bool, missing: str, progress: bool,
                 monitor: Iterable[str], named: Mapping[str, Any]) -> Rows:
     """Does the same as `Instance.run`, in blocks of some hundredths of a second, and shows the progress between them.
 
@@ -72,7 +72,8 @@ def run_watched(instance: Instance, inputs: Any, cycles: int | None, copy: bool,
     that it has read.
     """
     monitored = _monitored(instance.node.outputs, monitor)
-    values, present, count = gather(instance.node, columns(instance.node, inputs, named), cycles, copy)
+    given = columns(instance.node, inputs, named, missing)
+    values, present, count = gather(instance.node, given, cycles, copy, missing)
     display = _display(progress, monitored, count)
     parts: list[Rows] = []
     read, block = 0, _FEWEST

@@ -17,7 +17,7 @@ import importlib
 import itertools
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._arrays import describe, numpy
@@ -43,14 +43,19 @@ def required(name: str) -> Any:
 # ---- from tables to inputs -----------------------------------------------------------------------
 
 
-def columns_of(table: Any, ports: Sequence[Port]) -> dict[str, Any]:
+def columns_of(table: Any, ports: Sequence[Port], optional: Container[str] = ()) -> dict[str, Any]:
     """Returns the inputs of a table, with a row for each cycle: arrays of the ports' types, masked where absent.
+
+    optional: the inputs that the table may lack.
 
     An array is not copied if its type and layout are those of the port. Raises TypeError for a column that is missing
     or of another kind, and ValueError for a value that does not fit. Both messages name the column, and that of a
     ValueError also the row (from 0).
     """
+    if isinstance(table, Parquet):
+        ports = found_in(table.names, ports, optional)
     source = _source(table, ports)
+    ports = found_in(source.names, ports, optional)
     source.check(ports)
     return {port.name: masked(port, *source.read(port)) for port in ports}
 
@@ -249,6 +254,11 @@ def names_of(names: Iterable[str], ports: Sequence[Port]) -> list[str]:
     source = _Source(names)
     source.check(ports)
     return [name for port in ports for name in source.columns_for(port)]
+
+
+def found_in(names: Container[str], ports: Sequence[Port], optional: Container[str]) -> list[Port]:
+    """Returns the ports without the optional ones that have no column."""
+    return [port for port in ports if port.name not in optional or port.name in names]
 
 
 def is_table(value: Any) -> bool:

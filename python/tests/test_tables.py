@@ -236,3 +236,114 @@ def test_what_is_no_stream() -> None:
         blocks_of([], NODE.inputs, 0)
     with pytest.raises(TypeError, match="got an? *int|got int|got 5"):
         blocks_of(5, NODE.inputs, 4)
+
+
+# ---- missing values ------------------------------------------------------------------------------
+
+HOLD = rmlc.compile("""
+node main(measured: bool, t: f64 when measured, dry: bool, h: i32 when not dry, v: f32[2] when measured, b: f64)
+  -> (held: f64, humid: i32, w: f32[2] when measured, z: f64)
+  held = merge measured t ((0.0 fby held) when not measured);
+  humid = merge dry (-1 when dry) h;
+  w = v;
+  z = b;
+""").node()
+T = [1.5, None, 2.5, None]
+H = [None, 7, 8, None]
+W = [[1.0, 2.0], None, [3.0, 4.0], None]
+MEASURED, DRY = [value is not None for value in T], [value is None for value in H]
+BASE = [0.5, 1.0, 1.5, 2.0]
+HELD = HOLD.start().run(
+    measured=MEASURED, t=rmlc.Sampled([1.5, 2.5], [0, 2]), dry=DRY, h=rmlc.Sampled(np.array([7, 8], np.int32), [1, 2]),
+    v=rmlc.Sampled(np.array([[1, 2], [3, 4]], np.float32), [0, 2]), b=np.array(BASE))
+
+
+def same_held(rows: rmlc.Rows) -> None:
+    assert HELD.held.tolist() == [1.5, 1.5, 2.5, 2.5] and HELD.humid.tolist() == [-1, 7, 8, -1]
+    for name in ("held", "humid", "z"):
+        assert rows[name].tolist() == HELD[name].tolist()
+    assert rows.w.at.tolist() == [0, 2] and rows.w.values.tolist() == [[1, 2], [3, 4]]
+
+
+def masked_input() -> dict[str, Any]:
+    h = np.ma.MaskedArray(np.array([0, 7, 8, 0], np.int32), DRY)
+    v = np.ma.MaskedArray(np.array([[1, 2], [0, 0], [3, 4], [0, 0]], np.float32), [[not each] * 2 for each in MEASURED])
+    return {"t": T, "h": h, "v": v, "b": np.array(BASE)}
+
+
+def test_flags_follow_from_missing_values() -> None:
+    same_held(HOLD.start().run(masked_input(), missing="absent"))
+    same_held(HOLD.start().run({**masked_input(), "t": np.array([1.5, np.nan, 2.5, np.nan])}, missing="absent"))
+    same_held(HOLD.start().run({**masked_input(), "t": rmlc.Sampled([1.5, 2.5], [0, 2])}, missing="absent"))
+    same_held(HOLD.start().run({**masked_input(), "measured": MEASURED}, missing="absent"))
+    with pytest.raises(TypeError, match="measured: missing"):
+        HOLD.start().run(masked_input())
+    with pytest.raises(ValueError, match=r"measured: cycle 3: by t \(f64 when measured\) it is True, by v .* it is not"):
+        HOLD.start().run({**masked_input(), "t": [1.5, None, 2.5, 3.5]}, missing="absent")
+    with pytest.raises(TypeError, match="measured: missing"):
+        HOLD.start().run({"h": masked_input()["h"], "b": np.array(BASE)}, missing="absent")
+    with pytest.raises(ValueError, match="v: cycle 0: only some elements of the value are NaN"):
+        v = np.array([[np.nan, 2], [0, 0], [3, 4], [0, 0]], np.float32)
+        HOLD.start().run({**masked_input(), "v": v}, missing="absent")
+    with pytest.raises(ValueError, match="missing: expected 'error', 'absent' or 'nan', got 'zero'"):
+        HOLD.start().run(masked_input(), missing="zero")
+    with pytest.raises(TypeError, match="give an input of this name in a mapping"):
+        HOLD.start().run(missing=np.zeros(4))
+
+
+def test_flags_follow_from_the_rows_of_a_stream() -> None:
+    rows = [{"t": t, "h": h, "v": w, "b": b} for t, h, w, b in zip(T, H, W, BASE)]
+    rows[1]["measured"] = False  # a row that has the flag
+    del rows[3]["t"]
+    parts = list(HOLD.start().stream(rows, block=3, missing="absent"))
+    assert np.concatenate([part.held for part in parts]).tolist() == HELD.held.tolist()
+    assert np.concatenate([part.humid for part in parts]).tolist() == HELD.humid.tolist()
+    with pytest.raises(TypeError, match="row 0: measured: missing"):
+        list(HOLD.start().stream(rows))
+
+
+def test_flags_follow_from_tables(tmp_path: pathlib.Path) -> None:
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    columns = {"t": pandas.array(T, dtype="Float64"), "h": pandas.array(H, dtype="Int64"), "v": W, "b": BASE}
+    frame = pandas.DataFrame(columns)
+    same_held(HOLD.start().run(frame, missing="absent"))
+    same_held(HOLD.start().run(frame.assign(t=[1.5, pandas.NaT, 2.5, pandas.NaT]), missing="absent"))
+    same_held(HOLD.start().run(frame.assign(t=[1.5, None, 2.5, None]), missing="absent"))  # floats with NaN
+    same_held(HOLD.start().run(frame.assign(measured=MEASURED), missing="absent"))
+    same_held(HOLD.start().run(frame, measured=MEASURED, missing="absent"))
+    v = arrow.array(W, arrow.list_(arrow.float32(), 2))
+    table = arrow.table({"t": arrow.array(T), "h": arrow.array(H), "v": v, "b": BASE})
+    same_held(HOLD.start().run(table, missing="absent"))
+    file = tmp_path / "rows.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(table, file)
+    parquet = rmlc.tables.parquet(file, 3)
+    same_held(HOLD.start().run(parquet, missing="absent"))
+    for source in (frame, table, parquet):
+        parts = list(HOLD.start().stream(source, 3, missing="absent"))
+        assert np.concatenate([part.held for part in parts]).tolist() == HELD.held.tolist()
+    with pytest.raises(TypeError, match="the table has no column 'measured', 'dry'"):
+        HOLD.start().run(frame)
+    keyed = HOLD.start(key="key").run(frame.assign(key=["a", "a", "b", "b"]), missing="absent")
+    assert np.asarray(keyed.held).tolist() == [1.5, 1.5, 2.5, 2.5]
+    lines = {line.split()[0]: line.split()[2:] for line in str(HOLD.trace(frame, missing="absent")).splitlines()}
+    assert lines["measured"] == ["T", "F", "T", "F"] and lines["dry"] == ["T", "F", "F", "T"]
+
+
+def test_missing_floats_are_nan() -> None:
+    pandas = pytest.importorskip("pandas")
+    given = masked_input()
+    rows = HOLD.start().run({**given, "measured": [True] * 4, "dry": DRY, "b": [0.5, None, 1.5, 2.0]}, missing="nan")
+    np.testing.assert_array_equal(rows.z, [0.5, np.nan, 1.5, 2.0])
+    np.testing.assert_array_equal(rows.held, [1.5, np.nan, 2.5, np.nan])
+    np.testing.assert_array_equal(rows.w.dense(), [[1, 2], [np.nan, np.nan], [3, 4], [np.nan, np.nan]])
+    rows = HOLD.start().run({**given, "measured": MEASURED, "dry": DRY}, missing="nan")
+    np.testing.assert_array_equal(rows.held, HELD.held)
+    node = rmlc.compile("node main(x: bf16, n: i32) -> (y: f32, m: i32) y = cast(f32, x); m = n;").node()
+    frame = pandas.DataFrame({"x": pandas.array([1.5, None], dtype="Float32"), "n": [1, 2]})
+    np.testing.assert_array_equal(node.start().run(frame, missing="nan").y, [1.5, np.nan])
+    streamed = list(node.start().stream([{"x": 2.5, "n": 1}, {"n": 2}], missing="nan"))
+    np.testing.assert_array_equal(np.concatenate([part.y for part in streamed]), [2.5, np.nan])
+    with pytest.raises(ValueError, match="n: row 1: no value"):
+        node.start().run(frame.assign(n=pandas.array([1, None], dtype="Int32")), missing="nan")
+    with pytest.raises(ValueError, match="x: row 1: no value"):
+        node.start().run(frame)

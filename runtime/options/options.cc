@@ -185,9 +185,9 @@ void add_reading_options(CLI::App& app, Reading& reading) {
          [&](const std::string& text) {
            reading.missing = text == "absent" ? Missing::absent : text == "nan" ? Missing::nan : Missing::error;
          },
-         "what cells of CSV that are empty or NA, and null or no key in JSON lines, stand for: absent values, NaN, or "
-         "errors "
-         "unless absent by a clock (default)")
+         "what cells of CSV that are empty or NA, null or no key in JSON lines, and `.` in chronograms stand for: "
+         "absent "
+         "values, NaN, or errors unless absent by a clock (default)")
       ->check(CLI::IsMember({"absent", "nan", "error"}));
   app.add_option("--classes", reading.classes,
                  "cells of CSV are texts for this integer input, or output: line k is class k")

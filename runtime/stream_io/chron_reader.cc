@@ -6,12 +6,17 @@
 // that begin with -- or # are skipped; lines with other names are ignored. `?` (undetermined) has
 // no value for a program and is an error.
 //
+// With --missing nan, `.` of a float input is NaN where a value is due. With --missing absent, the
+// flag of an input is derived: it is true where the line of that input has a value.
+//
 // The whole text is held in memory. Each stream has a cursor into its line.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/scalar_text.h"
 #include "runtime/stream_io/spelling.h"
@@ -91,8 +96,13 @@ class TensorText {
 
 class ChronReader final : public RowSource {
  public:
-  ChronReader(ByteSource bytes, Row& row, const Ports& wanted) : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
+  ChronReader(ByteSource bytes, Row& row, const Ports& wanted, Missing missing)
+      : bytes_(std::move(bytes)), row_(row), wanted_(wanted), missing_(missing) {
     bytes_.whole();
+    for (const std::uint32_t i : wanted) {
+      DerivedFlags flag;
+      if (missing == Missing::absent && row.port(i).always && flag.add(row, i, wanted)) flags_.emplace_back(i, flag);
+    }
     split_lines();
   }
 
@@ -105,6 +115,14 @@ class ChronReader final : public RowSource {
   void split_lines();
   void add_line(std::string_view line, std::int64_t number);
   bool read_value(Stream& stream);
+  void settle_missing();
+  bool has_line(std::uint32_t port) const {
+    return std::ranges::any_of(streams_, [&](const Stream& s) { return s.port == port; });
+  }
+  bool follows(std::uint32_t port) const {
+    return std::ranges::any_of(flags_, [&](const auto& flag) { return flag.first == port; });
+  }
+  bool is_due(std::uint32_t port) const;
   [[noreturn]] void wrong_value(const Stream& stream, const TensorText& text) const;
   std::string place(const Stream& stream, const char* at) const {
     return name() + ":" + std::to_string(stream.line) + ":" + std::to_string(stream.columns.column(at));
@@ -114,6 +132,8 @@ class ChronReader final : public RowSource {
   ByteSource bytes_;
   Row& row_;
   Ports wanted_;
+  const Missing missing_;
+  std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // derived flags of --missing absent
   std::vector<Stream> streams_;
   std::vector<std::string> unknown_;
   std::int64_t cycle_ = -1;
@@ -131,13 +151,15 @@ void ChronReader::split_lines() {
     at = found ? stop + 1 : end;
   }
   for (const std::uint32_t i : wanted_) {
-    bool found = false;
-    for (const Stream& stream : streams_) found = found || stream.port == i;
+    if (has_line(i) || follows(i)) continue;
     const rml_port& port = row_.port(i);
-    if (!found) {
-      throw Failure(name() + ": no line '" + port.name + " | …' for input '" + port.name + "' (" + type_text(port) +
-                    ")" + did_you_mean(port.name, unknown_));
+    std::string mend = did_you_mean(port.name, unknown_);
+    if (const auto sampled = sampled_by(row_, i, wanted_); sampled && mend.empty()) {
+      const std::string other = row_.port(*sampled).name;
+      mend = "; it says when '" + other + "' is there: --missing absent takes that from '" + other + "'";
     }
+    throw Failure(name() + ": no line '" + port.name + " | …' for input '" + port.name + "' (" + type_text(port) + ")" +
+                  mend);
   }
 }
 
@@ -178,7 +200,33 @@ bool ChronReader::read() {
     fraction_ = static_cast<double>(going_on->at - going_on->line_begin) /
                 static_cast<double>(going_on->end - going_on->line_begin);
   }
+  if (going_on) settle_missing();
   return going_on != nullptr;
+}
+
+// Returns whether the input must have a value in this cycle, by the flags that the chronogram has.
+bool ChronReader::is_due(std::uint32_t port) const {
+  if (row_.port(port).always) return true;
+  const auto sampler = sampler_of(row_, port);
+  if (!sampler || !has_line(sampler->flag)) return false;
+  return (*static_cast<const std::uint8_t*>(row_.data(sampler->flag)) != 0) == sampler->positive;
+}
+
+// Handles the absent values of this cycle, after all lines are read.
+void ChronReader::settle_missing() {
+  for (const Stream& stream : streams_) {
+    const rml_port& port = row_.port(stream.port);
+    if (row_.is_present(stream.port)) continue;
+    if (missing_ == Missing::nan && is_float(port.dtype) && is_due(stream.port))
+      fill_with_nan(row_, stream.port);
+    else if (port.always && !follows(stream.port))
+      throw Failure(place(stream, stream.token) + cycle_text() + "'" + port.name +
+                    "' is absent, but it is present at every cycle (clock " + port.clock + ")" +
+                    (sampled_by(row_, stream.port, wanted_) ? "" : mend_of_missing(port)));
+  }
+  for (const auto& [flag, derived] : flags_)
+    if (!has_line(flag) || !row_.is_present(flag))
+      derived.settle(row_, [&](std::uint32_t) { return name() + cycle_text(); }, "not in the chronogram");
 }
 
 bool ChronReader::read_value(Stream& stream) {
@@ -194,10 +242,6 @@ bool ChronReader::read_value(Stream& stream) {
   }
   const bool present = token != ".";
   row_.set_present(stream.port, present);
-  if (!present && port.always) {
-    throw Failure(place(stream, stream.token) + cycle_text() + "'" + port.name +
-                  "' is absent, but it is present at every cycle (clock " + port.clock + ")");
-  }
   if (present) {
     TensorText text(port, row_.data(stream.port), stream.token, stream.at);
     if (!text.parse()) wrong_value(stream, text);
@@ -229,8 +273,8 @@ Place ChronReader::where(std::uint32_t port) const {
 
 }  // namespace
 
-std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted) {
-  return std::make_unique<ChronReader>(std::move(bytes), row, wanted);
+std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted, Missing missing) {
+  return std::make_unique<ChronReader>(std::move(bytes), row, wanted, missing);
 }
 
 }  // namespace rml::rt

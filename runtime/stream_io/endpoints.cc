@@ -174,8 +174,8 @@ bool follows_from_cells(std::uint32_t flag, const Row& row, std::vector<Endpoint
 void require_missing(const std::vector<Endpoint>& inputs, const Reading& reading) {
   if (reading.missing == Missing::error) return;
   for (const Endpoint& input : inputs)
-    if (input.format == Format::csv || input.format == Format::jsonl) return;
-  throw Failure("--missing: no input is CSV or JSON lines; other formats say themselves what is absent", exit_usage);
+    if (input.format == Format::csv || input.format == Format::jsonl || input.format == Format::chron) return;
+  throw Failure("--missing: all inputs are NumPy files, whose values are never missing", exit_usage);
 }
 
 // The identity of a file; none for peers. Only files can be destroyed by writing to them.
@@ -209,7 +209,7 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
     case Format::jsonl:
       return read_jsonl(std::move(bytes), row, input.ports, {input.texts, input.reading.missing});
     case Format::chron:
-      return read_chron(std::move(bytes), row, input.ports);
+      return read_chron(std::move(bytes), row, input.ports, input.reading.missing);
     case Format::npy:
       return read_npy(std::move(bytes), row, input.ports[0]);
     case Format::npz:

@@ -265,7 +265,7 @@ class JsonlReader final : public RowSource {
       row_.set_present(i, handler_.seen(i));
       if (handler_.seen(i)) continue;
       if (missing_ == Missing::nan && is_float(port.dtype) && is_due(i))
-        fill_with_nan(i);
+        fill_with_nan(row_, i);
       else if (port.always && !follows(i))
         throw Failure(place(i) + cycle_text() + "no value for '" + port.name +
                       "', which is present at every cycle (clock " + port.clock + ")" + mend(i));
@@ -289,22 +289,8 @@ class JsonlReader final : public RowSource {
     if (!sampler || !handler_.seen(sampler->flag)) return false;
     return (*static_cast<const std::uint8_t*>(row_.data(sampler->flag)) != 0) == sampler->positive;
   }
-  void fill_with_nan(std::uint32_t i) {
-    const rml_port& port = row_.port(i);
-    char* to = static_cast<char*>(row_.data(i));
-    for (std::uint64_t k = 0; k < port.elements; ++k, to += dtype_bytes(port.dtype))
-      parse_whole_scalar(port.dtype, "nan", to);
-    row_.set_present(i, true);
-  }
   void derive(const DerivedFlags& flag) {
-    const auto against = flag.settle(row_);
-    if (!against) return;
-    const auto text = [&](std::uint32_t port) {
-      return std::string("'") + row_.port(port).name + "' (clock " + row_.port(port).clock + ") is " +
-             (row_.is_present(port) ? "there" : "missing");
-    };
-    throw Failure(place(against->second) + cycle_text() + text(against->first) + ", and " + text(against->second) +
-                  ": they have one flag, which is not in the row; give each a flag of its own");
+    flag.settle(row_, [&](std::uint32_t port) { return place(port) + cycle_text(); }, "not in the row");
   }
   // The fix-it for an input without a value, as in CSV.
   std::string mend(std::uint32_t i) const {

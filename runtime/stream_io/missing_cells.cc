@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/base/failure.h"
+#include "runtime/stream_io/scalar_text.h"
+
 namespace rml::rt {
 
 bool is_missing_word(std::string_view text) {
@@ -60,6 +63,26 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> DerivedFlags::settle(Row&
     row.set_present(flag.port, true);
   }
   return std::nullopt;
+}
+
+void DerivedFlags::settle(Row& row, const std::function<std::string(std::uint32_t)>& place,
+                          const std::string& where) const {
+  const auto against = settle(row);
+  if (!against) return;
+  const auto text = [&](std::uint32_t port) {
+    return std::string("'") + row.port(port).name + "' (clock " + row.port(port).clock + ") is " +
+           (row.is_present(port) ? "there" : "missing");
+  };
+  throw Failure(place(against->second) + text(against->first) + ", and " + text(against->second) +
+                ": they have one flag, which is " + where + "; give each a flag of its own");
+}
+
+void fill_with_nan(Row& row, std::uint32_t i) {
+  const rml_port& port = row.port(i);
+  char* to = static_cast<char*>(row.data(i));
+  for (std::uint64_t k = 0; k < port.elements; ++k, to += dtype_bytes(port.dtype))
+    parse_whole_scalar(port.dtype, "nan", to);
+  row.set_present(i, true);
 }
 
 std::string mend_of_missing(const rml_port& port) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ class DerivedFlags {
   // Sets the flags, after all other ports are set. Returns two inputs that contradict each other,
   // if there are any.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> settle(Row& row) const;
+  // Sets the flags, or throws a Failure for two inputs that contradict each other. `place` is the
+  // beginning of the message for an input; `where` says where the flag is missing: "not in the row".
+  void settle(Row& row, const std::function<std::string(std::uint32_t)>& place, const std::string& where) const;
 
  private:
   struct Sampled {
@@ -48,6 +52,9 @@ class DerivedFlags {
 
 // The first of the ports that has this flag; none if the input is not a flag of any.
 std::optional<std::uint32_t> sampled_by(const Row& row, std::uint32_t flag, const std::vector<std::uint32_t>& ports);
+
+// Makes each element of a float input NaN, and marks the input as present.
+void fill_with_nan(Row& row, std::uint32_t port);
 
 // The fix-it for an input whose cells may be missing: the declaration and the option to use.
 std::string mend_of_missing(const rml_port& port);

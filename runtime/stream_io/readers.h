@@ -33,7 +33,8 @@ struct JsonlForm {
   Missing missing = Missing::error;
 };
 std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted, JsonlForm form = {});
-std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted);
+std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted,
+                                      Missing missing = Missing::error);
 // An array provides one port.
 std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t port);
 std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted);

@@ -139,7 +139,13 @@ class Case {
     read([](ByteSource s, Row& r, const rt::Ports& p) { return rt::read_jsonl(std::move(s), r, p); },
          text(bases_.jsonl));
   }
-  void chron() { read(rt::read_chron, text(bases_.chron)); }
+  void chron() {
+    const auto missing = static_cast<rt::Missing>(below(random_, 3));
+    const auto reader = [&](ByteSource bytes, Row& row, const rt::Ports& ports_wanted) {
+      return rt::read_chron(std::move(bytes), row, ports_wanted, missing);
+    };
+    read(reader, text(bases_.chron));
+  }
 
   // Damages the list of classes, the format of times, the rows, or several of these.
   void texts() {

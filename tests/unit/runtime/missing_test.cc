@@ -143,11 +143,43 @@ TEST(Missing, streams_of_several_files) {
   EXPECT_NE(without.err.find("no file for inputs 'a', 'b'"), std::string::npos) << without.err;
 }
 
+std::string of_chronogram(const Ports& ports, const std::string& how, const std::string& text, int status = 0) {
+  const CopyProgram copy(ports);
+  const Outcome outcome = run(copy.table(), {"--missing", how, "--format", "chron"}, text);
+  EXPECT_EQ(outcome.status, status) << outcome.err;
+  return status == 0 ? outcome.out : outcome.err;
+}
+
+TEST(Missing, of_chronograms) {
+  EXPECT_EQ(of_chronogram(flagged, "absent", "x | 1.5 . 2\n"), "x_present |   T F T\nx         | 1.5 . 2\n");
+  EXPECT_EQ(of_chronogram(two_flags, "absent", "n | 1 .\nx | . 0.5\n"), "a | F   T\nx | . 0.5\nb | T   F\nn | 1   .\n");
+  // A flag that has a line is held to it; where it is absent, it follows.
+  EXPECT_EQ(of_chronogram(flagged, "absent", "x_present | T . .\nx | 1 . 2\n"),
+            "x_present | T F T\nx         | 1 . 2\n");
+  EXPECT_NE(of_chronogram(flagged, "absent", "x_present | T\nx | .\n", 1).find("'x'"), std::string::npos);
+  EXPECT_EQ(
+      of_chronogram(one_flag, "absent", "x | 1 2\nn | 3 .\n", 1),
+      "<stdin>: cycle 1: 'x' (clock base on c) is there, and 'n' (clock base on c) is missing: they have one flag, "
+      "which is not in the chronogram; give each a flag of its own\n");
+  EXPECT_EQ(of_chronogram(plain, "nan", "x | 1 .\nn | 1 2\n"), "x | 1 nan\nn | 1   2\n");
+  EXPECT_EQ(of_chronogram(tensor, "nan", "v | . .\nc | T F\n"), "c |         T F\nv | [nan,nan] .\n");
+  EXPECT_NE(of_chronogram(plain, "nan", "x | 1\nn | .\n", 1).find("'n' is absent, but it is present at every cycle"),
+            std::string::npos);
+  EXPECT_NE(of_chronogram(plain, "absent", "x | .\nn | 1\n", 1).find("let the inputs be `x_present: bool"),
+            std::string::npos);
+  EXPECT_EQ(
+      of_chronogram(flagged, "error", "x | 1\n", 1),
+      "<stdin>: no line 'x_present | …' for input 'x_present' (bool); it says when 'x' is there: --missing absent "
+      "takes that from 'x'\n");
+}
+
 TEST(Missing, wrong_use) {
   const CopyProgram copy(plain);
-  const Outcome outcome = run(copy.table(), {"--missing", "nan", "--format", "chron"}, "");
+  const Folder folder;
+  const Outcome outcome = run(copy.table(), {"--missing", "nan", "--input", "x=" + folder.write("x.npy", ""), "--input",
+                                             "n=" + folder.write("n.npy", "")});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "--missing: no input is CSV or JSON lines; other formats say themselves what is absent\n");
+  EXPECT_EQ(outcome.err, "--missing: all inputs are NumPy files, whose values are never missing\n");
   EXPECT_EQ(run(copy.table(), {"--missing", "zero"}, "").status, 2);
 }
 
