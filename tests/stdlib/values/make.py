@@ -1,4 +1,4 @@
-"""Writes the tests of this folder: make.py [MODULE…]. Needs rmlc, PyTorch, SciPy, pandas, River,
+"""Writes the tests of this folder: make.py [MODULE…]. Needs rmlc, PyTorch, SciPy, pandas, River, python-control,
 scikit-learn, ONNX and ONNX Runtime; the tests do not."""
 
 import importlib

@@ -86,6 +86,34 @@ def three_steps(x, m):
     return torch.cat([gain[:1], free.T @ weights @ free - free.T @ weights @ forced @ gain])
 
 
+def settled(a, q, most=60, tolerance=1e-4):
+    """The steps from the cost q + 1 on, each by the Schur complement of the joint cost of a state and a command; where
+    they settle, they are near SciPy's solution."""
+    b, r, out = np.array([[0.0], [1.0]]), np.array([[2.0]]), []
+    for system, weights in zip(a, q):
+        cost = weights @ weights.T
+        p, taken, done = cost + np.eye(2), 0, False
+        while not done and taken < most:
+            inner = np.block([[system, b], [np.zeros((1, 2)), np.eye(1)]])
+            joint = inner.T @ linalg.block_diag(p, r) @ inner
+            k, taken = joint[2:, :2] / joint[2, 2], taken + 1
+            p, before = cost + joint[:2, :2] - joint[:2, 2:] @ k, p
+            done = bool(np.abs(p - before).max() <= tolerance * np.abs(p).max())
+        stable = bool(np.abs(np.linalg.eigvals(system - b @ k)).max() < 1)
+        if done and stable:
+            wanted = linalg.solve_discrete_are(system, b, cost, r)
+            np.testing.assert_allclose(p, wanted, atol=1e-3 * np.abs(wanted).max())
+        out.append((k if done else 0 * k, p if done else 0 * p, np.int32(taken), done, stable))
+    return tuple(np.array(rows) for rows in zip(*out))
+
+
+def step(x, m):
+    """Of costs m mᵀ + 1: one step, of which the least over the command is found by its own equation."""
+    b, r, p = torch.tensor([[0.0], [1.0]]).double(), 2.0, m @ m.T + torch.eye(2)
+    k = (b.T @ p @ x) / (r + (b.T @ p @ b))
+    return torch.cat([torch.eye(2) + x.T @ p @ x - k.T @ (r + b.T @ p @ b) @ k, k])
+
+
 NODES = f"""node whole(z) -> (x, p)
   x, p = control.kalman({text(A)}, {text(DRIVE)}, {text(Q)}, {text(H)}, {text(R)}, {text(X0)}, {text(P0)}, z);
 
@@ -139,6 +167,26 @@ node by_hand(x, m) -> (y)
   p, k = control.riccati(second, [[0.0, 0.0]], 2, x, [[0.0], [1.0]], q, [[2.0]]);
   y = concat(k, p);
 """
+CHECKED = """node steady(x, m) -> (k, p, taken)
+  k, p, taken = control.lqr_steady(60, 1e-4, x, [[0.0], [1.0]], matmul(m, transpose(m)), [[2.0]]);
+
+-- Gains and costs that are not those of a regulator are not compared.
+node report(x, m) -> (k, p, taken, settled, stable)
+  gain, cost, taken, settled, stable = control.lqr_report(60, 1e-4, x, [[0.0], [1.0]], matmul(m, transpose(m)), [[2.0]]);
+  k = if settled then gain else zeros_like(gain);
+  p = if settled then cost else zeros_like(cost);
+
+node once(x, m) -> (y)
+  p, k, _, _ = control.lqr_step(matmul(m, transpose(m)) + eye(2), zeros([1, 2]), 3, false, 0, 0.0, x, [[0.0], [1.0]], eye(2), [[2.0]]);
+  y = concat(p, k);
+
+node ended(x, m) -> (y)
+  p, k, _, _ = control.lqr_step(x, m[:1], 3, true, 0, 0.0, x, [[0.0], [1.0]], eye(2), [[2.0]]);
+  y = concat(p, k);
+"""
+SETTLED = [Series("k, p, taken", "steady(x, m)", lambda a, q: settled(a, q)[:3])]
+REPORTED = [Series("k, p, taken, settled, stable", "report(x, m)", settled)]
+STEPPED = [Entry("once", "once(x, m)", step), Entry("ended", "ended(x, m)", lambda x, m: torch.cat([x, m[:1]]))]
 STEADY = [Series("k, p", "best(x, m)", regulator)]
 SHORT = [Entry("three_steps", "three(x, m)", three_steps), Entry("hand", "by_hand(x, m)", three_steps)]
 random = np.random.default_rng(171)
@@ -170,6 +218,18 @@ GROUPS = [
           "m": [drawn(2, 2) for _ in range(2)]}, STEADY, LOOSE, REGULATORS),
     Group("control_regulators_edges", "edge", "SciPy", {"x": [np.array([[1.0, 1.0], [0.0, 1.0]]), np.zeros((2, 2)), np.array([[5.0, 1.0], [0.0, -3.0]])],
           "m": [np.zeros((2, 2)), drawn(2, 2), np.diag([30.0, 0.0])]}, STEADY, LOOSE, REGULATORS),
+    Group("control_steady", "ordinary", "NumPy and SciPy", {"x": [np.array([[1.0, 0.5], [0.0, 1.0]]), np.array([[1.2, 0.5], [0.3, 0.8]]), drawn(2, 2)],
+          "m": [drawn(2, 2) for _ in range(3)]}, SETTLED, LOOSE, CHECKED),
+    Group("control_steady_edges", "edge", "NumPy and SciPy", {"x": [np.zeros((2, 2)), np.array([[2.0, 1.0], [0.0, -3.0]]), np.diag([0.5, 2.0])],
+          "m": [np.eye(2), np.zeros((2, 2)), np.zeros((2, 2))]}, SETTLED, LOOSE, CHECKED),
+    Group("control_reported", "ordinary", "NumPy and SciPy", {"x": [np.array([[1.0, 0.5], [0.0, 1.0]]), np.array([[2.0, 0.0], [0.0, 0.5]])],
+          "m": [drawn(2, 2) for _ in range(2)]}, REPORTED, LOOSE, CHECKED),
+    # What no command reaches: it grows, stays, and shrinks slowly; and what the cost does not see.
+    Group("control_reported_edges", "edge", "NumPy and SciPy", {"x": [np.diag([2.0, 0.5]), np.diag([1.0, 0.5]), np.diag([0.5, 3.0]), np.diag([0.99, 0.5])],
+          "m": [np.eye(2), np.zeros((2, 2)), np.zeros((2, 2)), np.eye(2)]}, REPORTED, LOOSE, CHECKED),
+    Group("control_stepped", "ordinary", "PyTorch", {"x": [drawn(2, 2) for _ in range(3)], "m": [drawn(2, 2) for _ in range(3)]}, STEPPED, LOOSE, CHECKED),
+    Group("control_stepped_edges", "edge", "PyTorch", {"x": [np.zeros((2, 2)), np.eye(2)], "m": [np.eye(2), np.zeros((2, 2))]},
+          STEPPED, LOOSE, CHECKED),
     Group("control_steps", "ordinary", "PyTorch", {"x": [drawn(2, 2) for _ in range(2)], "m": [drawn(2, 2) for _ in range(2)]}, SHORT,
           LOOSE, REGULATORS),
     Group("control_steps_edges", "edge", "PyTorch", {"x": [np.zeros((2, 2)), np.eye(2)], "m": [np.eye(2), np.zeros((2, 2))]},
