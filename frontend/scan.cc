@@ -18,6 +18,7 @@
 #include "frontend/foreign_syntax.h"
 #include "frontend/grammar_mutex.h"
 #include "frontend/token.h"
+#include "runtime/base/readable.h"
 
 namespace rml {
 
@@ -68,6 +69,10 @@ std::size_t sequence_length(std::string_view text) {
   const bool beyond = first == 0xF4 && byte(1) > 0x8F;
   return overlong || surrogate || beyond ? 0 : length;
 }
+
+// Returns whether the character is an embedding, override or isolate of Unicode's bidirectional
+// algorithm, which make an editor show text in another order. Right-to-left text needs none of them.
+bool changes_order(char32_t c) { return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069); }
 
 struct Replacement {
   std::string_view from, to;
@@ -246,8 +251,32 @@ class Scanner {
         return report_open_string(token);
       case TokenKind::INVALID:
         return report_invalid(token);
+      case TokenKind::COMMENT:
+      case TokenKind::LINE_COMMENT:
+      case TokenKind::STRING:
+        return warn_about_order(token);
       default:
         return;
+    }
+  }
+
+  // Gives one warning for each comment or string that has such a character.
+  void warn_about_order(const Token& token) {
+    const std::string_view text = sources_.text(span(token));
+    for (std::size_t i = text.find('\xE2'); i < text.size(); i = text.find('\xE2', i + 1)) {
+      const CodePoint c = first_code_point(text.substr(i));
+      if (!c.valid || !changes_order(c.value)) continue;
+      const std::uint32_t at = token.begin + static_cast<std::uint32_t>(i);
+      const Span where{file_, at, at + static_cast<std::uint32_t>(c.bytes)};
+      const std::string of = token.kind == TokenKind::STRING ? "string" : "comment";
+      const std::string shown = readable_character(text.substr(i), c);
+      diagnostics_
+          .report(Code::W0101, where,
+                  "this " + of + " has the character `" + shown + "`, which changes the order of text",
+                  "what follows may be shown in another order")
+          .note("an editor may show this line as other code than the compiler reads")
+          .fix(where, "", "remove the character");
+      return;
     }
   }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "lowering/signature.h"
+#include "runtime/base/readable.h"
 
 namespace rml::c99 {
 
@@ -72,20 +73,31 @@ std::string literal(const Tensor& t, std::int64_t i) {
   return "0";
 }
 
+namespace {
+
+std::string octal(char c) {
+  constexpr unsigned base = 8;
+  const auto byte = static_cast<unsigned char>(c);
+  std::string text = "\\";
+  for (const unsigned digit : {byte / (base * base), byte / base % base, byte % base})
+    text += static_cast<char>('0' + digit);
+  return text;
+}
+
+}  // namespace
+
+// Characters that are invisible or change the order of the text are written as the octal codes of their bytes.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\' || c == '?') result += '\\';
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= ' ') {
-      result += c;
-    } else {
-      constexpr unsigned octal = 8;
-      result += '\\';
-      result += static_cast<char>('0' + byte / (octal * octal));
-      result += static_cast<char>('0' + byte / octal % octal);
-      result += static_cast<char>('0' + byte % octal);
-    }
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint c = first_code_point(std::string_view(text).substr(i));
+    const std::string_view bytes = std::string_view(text).substr(i, c.bytes);
+    i += c.bytes;
+    if (bytes == "\"" || bytes == "\\" || bytes == "?") result += '\\';
+    if (c.valid && is_readable(c.value))
+      result += bytes;
+    else
+      for (const char byte : bytes) result += octal(byte);
   }
   return result + '"';
 }

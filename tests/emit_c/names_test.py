@@ -41,6 +41,23 @@ MEMORIES = f"""node main(zz: i32) -> (o: i32)
 STILL = "node main(x: f32) -> (y: f32)\n  y = 2.0 * x;\n"
 # The header quotes the equation of a memory, including comments of the program.
 COMMENTED = "node main(x: f32) -> (y: f32)\n  y = 0.0 fby (* x*/2, /* *) y + x;\n"
+# Characters that change the order of the text, in a comment of the header and in the text of an assertion.
+TURNED = "\u202e\u2066\u2069\u202c"
+ORDERED = f"""node main(x: f32) -> (y: f32)
+  assert x > 0.0, "more than 0 {TURNED}1, € \u061c";
+  y = 0.0 fby (* y {TURNED} *) y + x;
+"""
+PRINTS = """#include <stdio.h>
+#include "p.h"
+int main(void) {
+  static main_state state;
+  float y;
+  main_init(&state);
+  main_step(&state, 0.0f, &y);
+  puts(main_message(&state));
+  return 0;
+}
+"""
 EXTERNALS = ["order", "state", "position", "last", "k_", "n", "part", "length", "i", "t", "unit_1", "unit_2_ready",
              "table"]  # fmt: skip
 DECLARED = "".join(f"node {name}(x: f64) -> (y: f64)\n" for name in EXTERNALS)
@@ -95,6 +112,24 @@ class Names(unittest.TestCase):
 
     def test_comments_of_the_program(self):
         self.check(COMMENTED, "c")
+
+    def test_order_of_the_text(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "p.rml").write_text(ORDERED, encoding="utf-8")
+            for emit, output in (("lib", "p.o"), ("c", "p.c")):
+                command = [RMLC, "build", "p.rml", "--emit", emit, "-o", output]
+                done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+                self.assertEqual(done.stderr.count("warning[W0101]"), 2)
+                for written in folder.glob("p.[ch]"):
+                    text = written.read_text(encoding="utf-8")
+                    self.assertNotRegex(text, f"[{TURNED}\u061c]")
+                    self.assertIn("y", text)
+            (folder / "prints.c").write_text(PRINTS)
+            self.compile(folder, "gcc", "-std=c99", "p.c")
+            subprocess.run(["gcc", "-o", "prints", "prints.c", "p.c"], cwd=folder, check=True)
+            said = subprocess.run([folder / "prints"], capture_output=True, check=True).stdout.decode()
+            self.assertIn(f"more than 0 {TURNED}1, € \u061c", said)
 
     def test_external_nodes(self):
         for program in SAME:
