@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The two diagrams of the pages on the design: diagrams.py RMLC
+"""Draws the two diagrams of the pages on the design: diagrams.py RMLC
 
-design/folders.svg shows which rooms of the tree include which, design/pipeline.svg the forms of a program and the passes
-between them. Each is drawn from a graph, as text, that is computed from the sources or from `rmlc opt --list`, and has it
-in its metadata; tests/lint/diagrams_test.py computes it anew and compares. Boxes are placed here, and Graphviz leads the
-arrows of the first picture round them. Colours follow the reader's choice of light or dark."""
+design/folders.svg shows which rooms of the tree include which other rooms. design/pipeline.svg
+shows the forms of a program and the passes between them. Each is drawn from a graph in text form,
+which is computed from the sources or from `rmlc opt --list` and stored in the metadata of the
+picture. tests/lint/diagrams_test.py computes the graph again and compares. This script places the
+boxes, and Graphviz routes the arrows of the first picture around them. Colours follow the
+reader's choice of light or dark."""
 import itertools
 import json
 import pathlib
@@ -16,9 +18,9 @@ from xml.sax.saxutils import escape
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST_WIDE, MOST_HIGH = 1600, 1000
-WIDE, HIGH, GAP = 146, 34, 24  # of the boxes of rooms
-LEFT, BROAD, PER_ROW = 10, 760, 4  # of the boxes of forms, and how many passes stand side by side
-LANE = 190  # of a pass that goes past forms
+WIDE, HIGH, GAP = 146, 34, 24  # boxes of rooms: width, height, distance
+LEFT, BROAD, PER_ROW = 10, 760, 4  # boxes of forms: left edge, width, passes per row
+LANE = 190  # width of the lane of a pass that skips forms
 STYLE = """text { font-family: Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif; font-size: 12px; fill: #24292f }
 .code { font-family: 'DejaVu Sans Mono', Menlo, Consolas, monospace; font-size: 12px }
 .name { font-size: 13px; font-weight: 600 } .form { font-size: 15px; font-weight: 600 }
@@ -31,7 +33,8 @@ STYLE = """text { font-family: Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans
   .arrow { stroke: #6cb6ff } .tip { fill: #6cb6ff } .other { stroke: #ff9b6b } .other_tip { fill: #ff9b6b }
 }"""
 
-# The rooms, each with the column it stands in, and what it is about. What lies in a folder itself is a room as well.
+# The rooms: the column of each in the picture, and its subject. The files directly in a folder
+# also form a room.
 ROOMS = {
     "python": (3.05, "nodes on NumPy arrays"),
     "driver": (3.05, "the command rmlc"),
@@ -80,7 +83,7 @@ FOLDERS_WITH_ROOMS = {
     "semantics": "what a program means, and what holds of it",
     "runtime": "what compiled programs are linked with",
 }
-# The forms in their order, each with what it is.
+# The forms in their order, each with a description.
 FORMS = {
     "text": "what was written",
     "tree": "equations as they were written",
@@ -99,7 +102,8 @@ def folder_of(name):
 
 
 def room_of(name):
-    """The room of a file, by its name in the tree; none where it is in no folder of the picture."""
+    """Returns the room of a file, by its path in the tree, or None for a file that is not in the
+    picture."""
     folder, *rest = name.split("/")
     if all(folder != folder_of(room) for room in ROOMS):
         return None
@@ -107,7 +111,8 @@ def room_of(name):
 
 
 def includes(root):
-    """What each room includes of others: room to set of rooms. What the build generates is in none."""
+    """Returns for each room the set of other rooms whose files it includes. Generated files belong
+    to no room."""
     found = {}
     for folder in {folder_of(room) for room in ROOMS}:
         for path in (root / folder).rglob("*"):
@@ -122,7 +127,7 @@ def includes(root):
 
 
 def folders_graph(root):
-    """The text of the first graph: a line for each room."""
+    """Returns the text of the first graph: a line for each room."""
     found = includes(root)
     if gone := sorted(ROOMS.keys() - found.keys()):
         sys.exit(f"docs/diagrams.py: in ROOMS, but not in the tree: {', '.join(gone)}")
@@ -133,7 +138,8 @@ def folders_graph(root):
 
 
 def pipeline_graph(rmlc):
-    """The text of the second graph: a line for each form and for each pass, these in the order of the list."""
+    """Returns the text of the second graph: a line for each form, then a line for each pass, in the
+    order of the list."""
     listed = subprocess.run([str(rmlc), "opt", "--list"], capture_output=True, text=True, check=True).stdout
     lines = [f"form {form}: {what}" for form, what in FORMS.items()]
     for row in listed.splitlines():
@@ -145,7 +151,7 @@ def pipeline_graph(rmlc):
 
 
 def leads(arrows, begin, end):
-    """Whether arrows lead from one room to another."""
+    """Returns whether a path of arrows connects one room with another."""
     seen, rest = {begin}, [begin]
     while rest:
         here = rest.pop()
@@ -156,7 +162,8 @@ def leads(arrows, begin, end):
 
 
 def reduced(arrows):
-    """Arrows one way, less those whose end others lead to; and pairs of rooms that have arrows both ways."""
+    """Removes arrows that a path of other arrows makes redundant. Returns the remaining one-way
+    arrows, and the pairs of rooms with arrows in both directions."""
     both = {(a, b) for a, b in arrows if (b, a) in arrows}
     kept = set(arrows)
     for one in sorted(arrows - both):
@@ -179,7 +186,7 @@ def arrow(path, kind="arrow", two_heads=False):
 
 
 def picture(width, height, graph, body):
-    """The whole file: the graph as text, in front of what is drawn of it."""
+    """Returns the whole file: the graph as text, then its drawing."""
     if width > MOST_WIDE or height > MOST_HIGH:
         sys.exit(f"docs/diagrams.py: {width:.0f} × {height:.0f} is more than {MOST_WIDE} × {MOST_HIGH}")
     heads = [f'<marker id="{line}" viewBox="0 0 10 8" refX="9.5" refY="4" markerWidth="9" markerHeight="7.2" '
@@ -191,9 +198,11 @@ def picture(width, height, graph, body):
 
 
 def rows(arrows):
-    """In which row each room stands, counted from below: above all that it includes, save what includes it in turn.
+    """Returns the row of each room, counted from below: a room is above all that it includes,
+    unless they include it too.
 
-    A folder stands above those that it includes; the runtime, of which all include something, stands beside them."""
+    A folder is above the folders that it includes, except the runtime: all folders include a part
+    of it, so it is placed beside them."""
     one_way = {(a, b) for a, b in arrows if (b, a) not in arrows}
     above = {(folder_of(a), folder_of(b)) for a, b in one_way if folder_of(a) != folder_of(b) != "runtime"}
     one_way |= {(a, b) for a in ROOMS for b in ROOMS if (folder_of(a), folder_of(b)) in above}
@@ -205,9 +214,11 @@ def rows(arrows):
 
 
 def places(row):
-    """The middle of each room's box, and the frame of each folder that has rooms: left, top, right, low."""
+    """Returns the centre of each room's box, and for each folder with rooms its frame: left, top,
+    right, bottom."""
     folders = {folder: [room for room in ROOMS if folder_of(room) == folder] for folder in FOLDERS_WITH_ROOMS}
-    begun = {max(row[room] for room in rooms) for rooms in folders.values()}  # a folder's name stands above these rows
+    # The name of a folder is above these rows.
+    begun = {max(row[room] for room in rooms) for rooms in folders.values()}
     heights = [HIGH + 14 + (28 if r in begun else 0) for r in range(max(row.values()) + 1)]
     at = {room: (20 + WIDE / 2 + column * (WIDE + GAP), 20 + sum(heights[row[room]:]) - HIGH / 2)
           for room, (column, _) in ROOMS.items()}
@@ -222,7 +233,8 @@ def places(row):
 
 
 def splines(at, arrows, pairs):
-    """The paths of arrows between rooms at their places: Graphviz leads them round the others, and moves the whole."""
+    """Yields the paths of arrows between rooms. Graphviz routes them around other rooms, and may
+    shift the whole picture."""
     lines = ["digraph {", 'splines=true; esep="+5"; node [shape=box, fixedsize=true, label=""]; edge [arrowsize=0.7]']
     lines += [f'"{room}" [pos="{x:.1f},{-y:.1f}", width={WIDE / 72:.3f}, height={HIGH / 72:.3f}]' for room, (x, y) in at.items()]
     lines += [f'"{a}" -> "{b}"' for a, b in arrows] + [f'"{a}" -> "{b}" [dir=both]' for a, b in pairs]
@@ -235,7 +247,8 @@ def splines(at, arrows, pairs):
 
 
 def spline(pos, right, down):
-    """A path of SVG from Graphviz's: points, in front of them the tips of arrows."""
+    """Converts a path of Graphviz to a path of SVG. Graphviz lists the tips of arrows before the
+    points."""
     tips, points = {}, []
     for word in pos.split():
         *tip, x, y = word.split(",")
@@ -276,7 +289,8 @@ def draw_folders(graph):
 
 
 def draw_form(y, form, what, passes):
-    """A form's box: its name, what it is, and the passes from it to itself; and how high it is."""
+    """Draws the box of a form: its name, its description, and the passes from it to itself. Returns
+    the elements and the height."""
     lines = -(-len(passes) // PER_ROW)
     high = 34 + 20 * lines + (6 if lines else 0)
     out = [box(LEFT, y, BROAD, high), text(LEFT + 14, y + 22, form, "form"), text(LEFT + 110, y + 22, what, "faint")]
@@ -287,7 +301,8 @@ def draw_form(y, form, what, passes):
 
 
 def draw_onward(y, passes):
-    """The arrow to the next form, with the passes that make it; and how long it is."""
+    """Draws the arrow to the next form, with the passes that make it. Returns the elements and the
+    length."""
     long = 16 + 18 * len(passes)
     out = [arrow(f"M{LEFT + 40} {y}v{long - 1}")]
     for k, (name, holds) in enumerate(passes):
@@ -296,7 +311,7 @@ def draw_onward(y, passes):
 
 
 def draw_past(lane, name, holds, top, low):
-    """A pass that goes past forms, from the right edge of one box to that of another."""
+    """Draws a pass that skips forms, from the right edge of one box to that of another."""
     x = LEFT + BROAD + 30 + LANE * lane
     lines = textwrap.wrap(holds, 25)
     y = (top + low) / 2 - 8 * len(lines)
@@ -307,7 +322,7 @@ def draw_past(lane, name, holds, top, low):
 def draw_pipeline(graph):
     forms = re.findall(r"^form (\w+): (.*)$", graph, re.M)
     place = {form: k for k, (form, _) in enumerate(forms)}
-    passes = {}  # by the places of what they take and make
+    passes = {}  # passes by the positions of the form that they take and the form that they make
     for name, takes, makes, holds in re.findall(r"^pass (\w+): (\w+) → (\w+): (.*)$", graph, re.M):
         passes.setdefault((place[takes], place[makes]), []).append((name, holds.replace("`", "")))
     body, y, spans = [text(10, 22, "The forms of a program, and the passes that make them", "title")], 44, []

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The picture at the top of the README: picture.py RMLC PICTURE.svg
+"""Draws the picture at the top of the README: picture.py RMLC PICTURE.svg
 
-On the left the README's first program as a chronogram, on the right what the LSTM of the tutorial
-learns; both are run here. Colours follow the reader's choice of light or dark."""
+On the left is the chronogram of the README's first program, on the right the learning curve of
+the tutorial's LSTM. Both programs are run here. Colours follow the reader's choice of light or
+dark."""
 import csv
 import math
 import pathlib
@@ -24,7 +25,7 @@ STYLE = """text { font-family: Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans
 
 
 def block(page, name):
-    """The block of a page that is saved under a name."""
+    """Returns the block of a page that is saved under this name."""
     text = page.read_text(encoding="utf-8")
     return re.search(rf"^```\w+\n(-- file: {re.escape(name)}\n.*?)^```", text, re.M | re.S).group(1)
 
@@ -38,7 +39,8 @@ def text(x, y, words, kind, anchor="start"):
 
 
 def chronogram(rmlc, folder):
-    """The trace of the first program: its rows, with what comes from a later cycle marked."""
+    """Draws the trace of the first program, with marks on the values that depend on a later
+    cycle."""
     for name in "center.rml", "batches.chron":
         pathlib.Path(folder, name).write_text(block(DOCS.parent / "README.md", name), encoding="utf-8")
     trace = run(folder, rmlc, "trace", "center.rml", "--input", "batches.chron", "--watch", "sum", "--watch", "mean")
@@ -61,7 +63,7 @@ def chronogram(rmlc, folder):
 
 
 def curve(rmlc, folder):
-    """The cross entropy of the tutorial's LSTM, means of forty sequences."""
+    """Draws the cross entropy of the tutorial's LSTM, averaged over forty sequences."""
     pathlib.Path(folder, "recall.rml").write_text(block(DOCS / "tutorial.md", "recall.rml"), encoding="utf-8")
     run(folder, rmlc, "run", "recall.rml", "--node", "learn", "--cycles", 24000, "--output", "rows.csv")
     with open(pathlib.Path(folder, "rows.csv"), newline="", encoding="utf-8") as file:

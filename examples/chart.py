@@ -10,7 +10,7 @@ BLUE, RED, GREEN, GREY = "#1f5a8c", "#d9480f", "#3a8f5c", "#8a8a8a"
 
 
 def bounds(*series):
-    """The least and the largest number of some lists, and a little more."""
+    """Returns the least and the largest number of some lists, with a small margin."""
     low, high = min(map(min, series)), max(map(max, series))
     margin = 0.04 * (high - low or 1.0)
     return low - margin, high + margin
@@ -60,7 +60,7 @@ class Panel(Axes):
         picture.text(left - 46, middle, y_unit, 12, "middle", FAINT, turned)
 
     def line(self, points, colour, width=1.5, label="", dashed=False):
-        """A line through (x, y) points; its label goes to the right of the heading."""
+        """Draws a line through points (x, y); its label goes to the right of the heading."""
         path = "M" + "L".join(f"{self.x(a):.1f} {self.y(b):.1f}" for a, b in points)
         dashes = 'stroke-dasharray="5 3"' if dashed else ""
         style = f'fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round" {dashes}'

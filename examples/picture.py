@@ -1,11 +1,12 @@
-"""What the pictures of the examples share: panels with axes, drawn as SVG in the units of the data."""
+"""Panels with axes for the pictures of the examples, drawn as SVG in the units of the data."""
 from xml.sax.saxutils import escape
 
 from axes import FAINT, GRID, INK, Axes, steps
 
 
 def runs(rows, belongs):
-    """Maximal runs of consecutive rows that belong, as (first, last) positions."""
+    """Returns the maximal runs of consecutive rows for which `belongs` is true, as (first, last)
+    positions."""
     start = None
     for k in range(len(rows) + 1):
         inside = k < len(rows) and belongs(rows[k])
@@ -17,7 +18,7 @@ def runs(rows, belongs):
 
 
 def rounded(values, size):
-    """Bounds of the values, out to multiples of `size`."""
+    """Returns the bounds of the values, extended to multiples of `size`."""
     return min(values) // size * size, -(-max(values) // size) * size
 
 
@@ -45,7 +46,7 @@ class Panel(Axes):
         )
 
     def axes(self, x_ticks, y_ticks, unit):
-        """Heading, unit, grid, and (position, label) ticks below."""
+        """Draws the heading, the unit, the grid, and ticks (position, label) below."""
         left, top, width, height = self.box
         self.text(left, top - 31, self.name, 15, more='font-weight="600"')
         self.text(left, top - 12, self.about, 12, colour=FAINT)
@@ -62,8 +63,8 @@ class Panel(Axes):
         self.text(left - 44, middle, unit, 12, "middle", FAINT, f'transform="rotate(-90 {left - 44} {middle:.1f})"')
 
     def legend(self, entries):
-        """Right of the heading, or in the place of the remark below it if there is none:
-        (label, colour, kind), kind a line, dashes, dot or band."""
+        """Draws the legend right of the heading, or below it in place of the remark if there is
+        none. Entries are (label, colour, kind), where kind is a line, dashes, dot or band."""
         left, top, width, _ = self.box
         x, y = left + width, top - (36 if self.about else 16)
         for label, colour, kind in reversed(entries):
@@ -81,7 +82,7 @@ class Panel(Axes):
 
 
 def picture(file, width, height, title, remark, body):
-    """Writes `body`, a list of elements, under a title and a remark, both of them SVG text."""
+    """Writes `body`, a list of elements, under a title and a remark; both are SVG text."""
     head = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         'font-family="Helvetica, Arial, \'Liberation Sans\', \'DejaVu Sans\', sans-serif">',

@@ -1,12 +1,13 @@
-"""What anomaly.rml found, against the labelled windows: read by report.py and plot.py."""
+"""Compares the alarms of anomaly.rml with the labelled windows; report.py and plot.py use this
+module."""
 import csv
 import datetime
 
-APART = datetime.timedelta(hours=12)  # alarms closer than this are one
+APART = datetime.timedelta(hours=12)  # alarms with a smaller distance count as one
 
 
 def read(table):
-    """The hours of a table as dictionaries with `time` and numbers; `alarm` is a Boolean."""
+    """Returns the hours of a table as dictionaries with `time` and numbers; `alarm` is a Boolean."""
     hours = []
     with open(table, newline="") as file:
         for row in csv.DictReader(file):
@@ -18,14 +19,14 @@ def read(table):
 
 
 def windows(table, hours):
-    """(begin, end) of those windows that begin within the record."""
+    """Returns the labelled windows (begin, end) that begin within the record."""
     with open(table, newline="") as file:
         found = [tuple(datetime.datetime.fromisoformat(row[k]) for k in ("begin", "end")) for row in csv.DictReader(file)]
     return [window for window in found if hours[0]["time"] <= window[0] <= hours[-1]["time"]]
 
 
 def alarms(hours):
-    """(begin, end) of the alarms."""
+    """Returns the alarms as pairs (begin, end)."""
     found = []
     for hour in hours:
         if hour["alarm"]:

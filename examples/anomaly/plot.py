@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws what anomaly.rml computed: plot.py TABLE.csv WINDOWS.csv PICTURE.svg
+"""Draws the results of anomaly.rml: plot.py TABLE.csv WINDOWS.csv PICTURE.svg
 
-Above, the temperature and its forecast; below, the score. Bands are the labelled windows, bars
-at the foot the alarms."""
+The upper panel shows the temperature and its forecast, the lower one the score. Bands are the
+labelled windows, and bars at the bottom are the alarms."""
 import datetime
 import pathlib
 import sys
@@ -40,7 +40,8 @@ def main():
 
     temperatures = [hour["temperature"] for hour in hours]
     above = panel((70, 132, 900, 220), *rounded(temperatures, 20), "Temperature", "Hourly means; forecasts were made a day before.", "degrees")
-    above.line([(days(hour["time"]), hour["forecast"]) for hour in hours[24:]], FORECAST, 1.2)  # none for the first day
+    # The first day has no forecast.
+    above.line([(days(hour["time"]), hour["forecast"]) for hour in hours[24:]], FORECAST, 1.2)
     above.line([(days(hour["time"]), hour["temperature"]) for hour in hours], MEASURED, 1.3)
     above.legend([("measured", MEASURED, "line"), ("forecast", FORECAST, "line"), ("labelled", WINDOW, "band")])
 

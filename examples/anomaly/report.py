@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Says which windows the alarms meet, and how well temperatures are forecast outside of them:
+"""Prints which labelled windows have an alarm, and the accuracy of the forecasts outside of the
+windows:
 report.py TABLE.csv WINDOWS.csv"""
 import sys
 
 from alarms import alarms, meet, read, windows
 
-DAY, FROM = 24, 120  # in hours; where the comparison of forecasts begins
+DAY, FROM = 24, 120  # in hours: a day; the hour from which forecasts are compared
 
 
 def main():

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What principal components make of the same images: baseline.py SOURCE [SEED…]. It needs scikit-learn."""
+"""Encodes the same images by principal components, for comparison: baseline.py SOURCE [SEED…]. It
+needs scikit-learn."""
 import pathlib
 import random
 import sys

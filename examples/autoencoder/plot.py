@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws what autoencoder.rml makes of images: plot.py PASSES.csv TEST.npz TEST.csv PICTURE.svg"""
+"""Draws images with their reconstructions by autoencoder.rml: plot.py PASSES.csv TEST.npz TEST.csv
+PICTURE.svg"""
 import csv
 import math
 import pathlib

@@ -1,23 +1,25 @@
 #!/usr/bin/env python3
-"""Verses as the input of words.rml: letters.py TEXT LEARN.csv TEST.txt [--passes N] [--seed S]
+"""Writes verses as the input of words.rml: letters.py TEXT LEARN.csv TEST.txt [--passes N] [--seed
+S]
 
-The last fifth of the verses is held out; LEARN gets `passes` times the others, each time in another
-order, and after each those held out. TEST gets these, one a line, as words. Names of speakers,
-lines that end with a colon, are no verses."""
+The last fifth of the verses is held out. LEARN gets the other verses `passes` times, each time in
+another order and followed by the held-out verses. TEST gets the held-out verses as words, one
+verse per line. Lines that end with a colon are names of speakers, and are left out."""
 import argparse
 import random
 import re
 
 
 def verses(path):
-    """Lists of words."""
+    """Returns the verses of a text as lists of words."""
     with open(path, encoding="utf-8") as file:
         lines = [re.findall("[a-z]+", line.lower().replace("'", "")) for line in file if not line.rstrip().endswith(":")]
     return [words for words in lines if len(words) > 1]
 
 
 def rows(chosen, train):
-    """`train`, `end`, `pass_end`, the letter as a number, and whether a word begins with it."""
+    """Yields rows: `train`, `end`, `pass_end`, the letter as a number, and whether a word begins
+    with it."""
     for k, words in enumerate(chosen):
         starts = [int(place == 0) for word in words for place in range(len(word))]
         for at, letter in enumerate("".join(words)):

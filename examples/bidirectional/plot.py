@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws how words.rml found words: plot.py PASSES.csv VERSES.txt LAST.csv PICTURE.svg
+"""Draws how well words.rml finds words: plot.py PASSES.csv VERSES.txt LAST.csv PICTURE.svg
 
-Above, how well they were found pass by pass; below, verses held out as each reader divides
-them, wrong borders in red."""
+The upper panel shows the scores of each pass. Below are held-out verses as each reader divides
+them, with wrong borders in red."""
 import csv
 import pathlib
 import sys
@@ -14,7 +14,8 @@ SHOWN = 6  # verses
 
 
 def divided(words, says):
-    """(letter or border, right?) of a verse: a border said wrongly, or missed, is wrong."""
+    """Returns the letters and borders of a verse, each with whether it is right; a wrong or a
+    missing border is not."""
     at = 0
     for word in words:
         for place, letter in enumerate(word):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Draws what cartpole.rml computed: plot.py TABLE.csv PICTURE.svg
+"""Draws the results of cartpole.rml: plot.py TABLE.csv PICTURE.svg
 
-Above, how long each episode lasted; below, the pole and the cart in the first test and in the last."""
+The upper panel shows the length of each episode; below are the pole and the cart in the first and
+in the last test."""
 import csv
 import math
 import pathlib
@@ -15,7 +16,7 @@ LONGEST, CYCLE = 500, 0.02
 
 
 def read(table):
-    """Lengths of the episodes as (episode, length, is test), and the states in each test."""
+    """Returns the episodes as (number, length, is test), and the states of each test."""
     lengths, tests, states = [], [], []
     with open(table, newline="") as file:
         for row in csv.DictReader(file):

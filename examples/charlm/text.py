@@ -15,7 +15,8 @@ CLASSES, ADDED = 96, 0.05
 
 
 def classes(text):
-    """Printable ASCII and ends of lines; all else is a space, as in charlm.rml."""
+    """Returns the text with only printable ASCII and line ends; all other characters become spaces,
+    as in charlm.rml."""
     return bytes(b if b == 10 or 32 <= b <= 126 else 32 for b in text)
 
 
@@ -39,8 +40,9 @@ def letters():
 
 
 def bits_by_counts(known, held_out, length):
-    """-log2 of the probability of a character after the `length - 1` before it, in the mean: counts
-    in what is known, ADDED to each."""
+    """Returns the mean of -log2 of the probability of a character, given the `length - 1`
+    characters before it. The probabilities come from counts in the known text, each increased by
+    ADDED."""
     known, held_out = classes(known), classes(held_out)
     text = known[len(known) - length + 1 :] + held_out
     follow = collections.Counter(known[k : k + length] for k in range(len(known) - length + 1))

@@ -20,7 +20,8 @@ MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
 def read(table):
-    """One dictionary a week: numbers by column, None where absent; `t` is the date in years."""
+    """Returns one dictionary per week: numbers by column, None where absent; `t` is the date in
+    years."""
     rows = []
     with open(table, newline="") as file:
         for line in csv.DictReader(file):

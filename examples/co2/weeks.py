@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""From the record as statsmodels ships it to the input of co2.rml, stdin to stdout.
+"""Converts the record in the form of statsmodels (stdin) to the input of co2.rml (stdout).
 
-In: `date,co2`, one week a row, the date as YYYYMMDD, a gap as an empty field.
-Out: the calendar as numbers, `measured`, and `ppm`, absent in a gap."""
+Input: `date,co2`, one row per week, with the date as YYYYMMDD and an empty field in a gap.
+Output: the calendar as numbers, `measured`, and `ppm`, which is absent in a gap."""
 import csv
 import datetime
 import sys

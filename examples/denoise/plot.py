@@ -13,13 +13,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from chart import FAINT, INK, Panel, Picture
 
 LENGTH, HOP = 512, 128
-LOW, HIGH = -80, 0  # dB of the loudest
+LOW, HIGH = -80, 0  # lowest and highest level, in dB relative to the loudest one
 # From silent to loud: dark blue, violet, orange, light yellow.
 COLOURS = np.array([(8, 8, 40), (74, 20, 110), (178, 50, 90), (240, 130, 40), (252, 250, 180)], float)
 
 
 def spectrogram(samples, loudest=None):
-    """dB of [frequency, time], the lowest frequency last; and the loudest amplitude."""
+    """Returns the levels in dB as [frequency, time], with the lowest frequency last; and the
+    loudest amplitude."""
     frames = np.lib.stride_tricks.sliding_window_view(samples, LENGTH)[::HOP] * np.hanning(LENGTH)
     amplitude = np.abs(np.fft.rfft(frames)).T[::-1]
     loudest = loudest or amplitude.max()
@@ -27,13 +28,13 @@ def spectrogram(samples, loudest=None):
 
 
 def colour(part):
-    """From 0, silent, to 1, loud."""
+    """Returns the colour for a level from 0 (silent) to 1 (loud)."""
     at = part * (len(COLOURS) - 1)
     return tuple(int(np.interp(at, range(len(COLOURS)), COLOURS[:, c])) for c in range(3))
 
 
 def png(levels, shades=48):
-    """Levels from LOW to HIGH as the bytes of a picture."""
+    """Returns levels from LOW to HIGH as the bytes of a PNG picture."""
     index = (np.clip((levels - LOW) / (HIGH - LOW), 0, 1) * (shades - 1)).round().astype(np.uint8)
     rows = b"".join(b"\0" + row.tobytes() for row in index)
 
@@ -60,7 +61,7 @@ def main():
     clean = clean[: len(noisy)]
     before, loudest = spectrogram(noisy)
     after, _ = spectrogram(clean, loudest)
-    # The level of the quiet frames, a tenth of all, which is that of the noise.
+    # The level of the noise: that of the quietest tenth of the frames.
     level = [np.percentile(10 * np.log10((10 ** (s / 10)).sum(0)), 10) for s in (before, after)]
     picture = Picture(1000, 720, "Speech without its noise",
                       f"The quietest tenth of the frames is {level[0] - level[1]:.0f} dB quieter afterwards.")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Between sound files and blocks of samples, for denoise.rml.
+"""Converts between sound files and blocks of samples, for denoise.rml.
 
-    sound.py blocks NOISY.wav BLOCKS.npy    16 kHz, one channel, 16 bits; a row of 128 samples a cycle
-    sound.py wav BLOCKS.npy CLEAN.wav       of what denoise.rml makes of them, without its delay
-"""
+  sound.py blocks NOISY.wav BLOCKS.npy    from 16 kHz, one channel, 16 bits, to rows of 128
+samples per cycle
+  sound.py wav BLOCKS.npy CLEAN.wav       from the output of denoise.rml, without its delay"""
 import sys
 import wave
 
@@ -24,7 +24,7 @@ def main():
     _, kind, source, target = sys.argv
     if kind == "blocks":
         samples = read(source)
-        # Whole blocks, and what the last of them are waiting for.
+        # Whole blocks, and zeros to get the samples that are delayed at the end.
         padded = np.concatenate([samples, np.zeros(-len(samples) % HOP + DELAY, np.float32)])
         np.save(target, padded.reshape(-1, HOP))
     else:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The images of digits.rml: images.py SOURCE LEARN.npz TEST.npz [--passes N] [--batch N] [--seed S]
+"""Writes the images of digits.rml: images.py SOURCE LEARN.npz TEST.npz [--passes N] [--batch N]
+[--seed S]
 
-SOURCE is digits.csv.gz of scikit-learn, or some of its lines, of which a fifth is held out at
-random; or a folder with the four files of MNIST, which has test images of its own. LEARN gets
-`passes` times the images to learn from, each time in another order, and after each the images
-held out; TEST these alone."""
+SOURCE is digits.csv.gz of scikit-learn or some of its lines, of which a random fifth is held out;
+or a folder with the four files of MNIST, which has test images of its own. LEARN gets the images
+to learn from `passes` times, each time in another order and followed by the held-out images. TEST
+gets only the held-out images."""
 import argparse
 import gzip
 import pathlib
@@ -14,7 +15,7 @@ import zipfile
 
 
 def from_csv(path, draw):
-    """Lists of (image, label) to learn from and held out."""
+    """Returns two lists of (image, label): to learn from, and held out."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt") as file:
         rows = [bytes(map(int, line.split(","))) for line in file]
     samples = [(row[:-1], row[-1]) for row in rows]
@@ -24,7 +25,7 @@ def from_csv(path, draw):
 
 
 def from_idx(folder, name):
-    """The samples of MNIST's files `name`: big-endian headers, then bytes."""
+    """Returns the samples of MNIST's files `name`: big-endian headers, then bytes."""
     with gzip.open(folder / f"{name}-images-idx3-ubyte.gz") as file:
         _, count, height, width = struct.unpack(">4i", file.read(16))
         pixels = file.read()
@@ -46,7 +47,7 @@ def passes(learned, held, options, draw):
 
 
 def add(archive, name, kind, shape, values):
-    """One array in NumPy's format."""
+    """Adds one array in NumPy's format."""
     header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
     header += b" " * (-(len(header) + 11) % 64) + b"\n"
     with archive.open(name + ".npy", "w", force_zip64=True) as file:

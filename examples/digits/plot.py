@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws how digits.rml, or another PROGRAM with its outputs, learned:
+"""Draws how digits.rml, or another PROGRAM with the same outputs, learned:
 plot.py PASSES.csv TEST.npz TEST.csv PICTURE.svg [PROGRAM]
 
-On the left, loss and errors pass by pass, of learning and of the images held out; on the right,
-what each digit was taken for; below, images that were taken for another digit."""
+On the left are loss and errors of each pass, for the images learned from and those held out. On
+the right is the confusion matrix, and below are misclassified images."""
 import csv
 import math
 import pathlib
@@ -22,7 +22,7 @@ def read(path):
 
 
 def pixels(path):
-    """The images of an archive, as bytes."""
+    """Returns the images of an archive, as bytes."""
     with zipfile.ZipFile(path) as archive:
         content, labels = archive.read("image.npy"), archive.read("label.npy")
     content, labels = (c[10 + int.from_bytes(c[8:10], "little") :] for c in (content, labels))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Draws what experts.rml learned: plot.py VALUES.csv PICTURE.svg
+"""Draws the result of experts.rml: plot.py VALUES.csv PICTURE.svg
 
-Above, the answers of the machine in each regime, with the answers of the mixture in the colours
-of its experts; below, errors and experts asked over time."""
+The upper panel shows the answers of the machine in each regime, and the answers of the mixture in
+the colours of its experts. The lower panel shows errors and the number of selected experts over
+time."""
 import csv
 import math
 import pathlib

@@ -1,10 +1,11 @@
 """Trains two small networks of digits in PyTorch and exports them, cnn.onnx and gru.onnx.
 
-    train.py MNIST [FOLDER]     MNIST: the folder with its four files; FOLDER: where the models go (here)
+  train.py MNIST [FOLDER]     MNIST: the folder with its four files; FOLDER: the folder for the
+models (default: this one)
 
-Needs torch, onnx and onnxscript. A short training on a part of the images: there is something left to
-learn. Prints how many of the test images each network gets right.
-"""
+Needs torch, onnx and onnxscript. The training is short and uses only a part of the images, so
+that the networks can still improve. Prints how many of the test images each network classifies
+correctly."""
 
 import gzip
 import pathlib
@@ -22,7 +23,8 @@ torch.manual_seed(0)
 
 
 def forget_places(path):
-    """The exporter notes for each operator the lines of this file, and in which folder it lay."""
+    """Removes from a model the lines and the folder of this file, which the exporter records for
+    each operator."""
     model = onnx.load(path)
     for node in model.graph.node:
         node.ClearField("doc_string")
@@ -51,7 +53,7 @@ class Convolutional(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """The rows of an image one after the other."""
+    """A recurrent network that reads the rows of an image one after the other."""
 
     def __init__(self):
         super().__init__()

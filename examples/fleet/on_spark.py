@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The detectors of fleet.rml on Spark: on_spark.py ROWS.npz FOUND.npz ON_SPARK.npz [--stream BATCHES]
+"""Runs the detectors of fleet.rml on Spark: on_spark.py ROWS.npz FOUND.npz ON_SPARK.npz [--stream
+BATCHES]
 
-Reads what simulate.py has made, runs it on Spark, as a table or as a stream of so many micro-batches, and writes the rows
-in the order of the input, as `rmlc run --key` does; says how many are those that it has written to FOUND.npz.
-MASTER names the cluster; without it, all processors of this machine are one. A Python with rmlc, pyspark, pandas and
-PyArrow; a Java."""
+Reads the rows of simulate.py, runs the program on Spark, as a table or as a stream of that many
+micro-batches, and writes the results in the order of the input, like `rmlc run --key`. Prints how
+many of them equal those in FOUND.npz. MASTER is the address of the cluster; without it, the
+processors of this machine are used. Needs Java, and a Python with rmlc, pyspark, pandas and
+PyArrow."""
 import argparse
 import os
 import pathlib
@@ -74,7 +76,7 @@ def main():
             df = rmlc.spark.apply(spark.read.parquet(str(folder / "rows")), node, **arguments)
         found = df.toArrow().sort_by([("hour", "ascending"), ("machine", "ascending")])
         seconds = time.monotonic() - start
-    # Where the row of each machine and hour stands in the input.
+    # The position in the input of the row of each machine and hour.
     places = np.lexsort((rows["machine"], rows["hour"]))
     if found.num_rows != len(places) or not np.array_equal(found["machine"].to_numpy(), rows["machine"][places]):
         sys.exit(f"{found.num_rows} rows came of {len(places)}, or others than these")

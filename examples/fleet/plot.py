@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Draws what fleet.rml found: plot.py ROWS.npz FOUND.npz BROKEN.csv PICTURE.svg
+"""Draws the result of fleet.rml: plot.py ROWS.npz FOUND.npz BROKEN.csv PICTURE.svg
 
-Above, the first alarm of each machine that gives one; below, a machine that broke. Prints how many were found."""
+The upper panel shows the first alarm of each machine that gives one, the lower panel a machine
+that broke. Prints how many broken machines were found."""
 import csv
 import pathlib
 import sys

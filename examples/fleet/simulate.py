@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Rows of a fleet: simulate.py ROWS.npz BROKEN.csv [MACHINES [HOURS [SEED]]]
+"""Simulates the rows of a fleet: simulate.py ROWS.npz BROKEN.csv [MACHINES [HOURS [SEED]]]
 
-Every machine has a load that wanders, weather of its own, and a temperature that follows both in its own way. One in
-500 breaks in the last third: from then on it gets hotter by the hour. The rows of an hour are those of all machines, in
-an order that changes."""
+Every machine has a load that varies, weather of its own, and a temperature that depends on both
+with coefficients of its own. One machine in 500 breaks in the last third of the time: from then
+on its temperature rises every hour. Each hour has the rows of all machines, in a different order."""
 import sys
 
 import numpy as np

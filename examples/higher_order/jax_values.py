@@ -1,4 +1,5 @@
-"""What the test expects of pinn.rml and maml.rml, computed by JAX: pip install jax; jax_values.py > expected.json."""
+"""Computes the expected values of the test of pinn.rml and maml.rml by JAX: pip install jax;
+jax_values.py > expected.json."""
 import json
 
 import jax
@@ -17,7 +18,8 @@ def adam(rate, gradient, p, state, n):
 
 
 def train(loss, parameters, rate, table):
-    """The values of `loss`, which has others beside it, row by row; each row moves the parameters."""
+    """Returns the loss of each row. `loss` returns further values beside the loss. Each row updates
+    the parameters."""
     value_and_gradient = jax.jit(jax.value_and_grad(loss, has_aux=True))
     states = [(jnp.zeros_like(p), jnp.zeros_like(p)) for p in parameters]
     values = []

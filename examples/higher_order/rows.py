@@ -1,7 +1,8 @@
-"""The inputs of the two programs, as a chronogram: rows.py pinn|maml [COUNT].
+"""Writes the inputs of the two programs, as a chronogram: rows.py pinn|maml [COUNT].
 
-pinn: points of [0, 2], in an order without a pattern. maml: tasks, each a sine of an amplitude and a phase of its own,
-at ten points. The numbers come from a linear congruential generator, so they are the same everywhere."""
+pinn: points of [0, 2] in an irregular order. maml: tasks, each with the values of a sine at ten
+points; amplitude and phase differ between tasks. The numbers come from a linear congruential
+generator, so they are the same on every machine."""
 import math
 import sys
 

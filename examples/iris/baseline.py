@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What others make of the same parts: baseline.py TABLE.csv. It needs scikit-learn."""
+"""Classifies the same parts of the table by methods of scikit-learn: baseline.py TABLE.csv. It
+needs scikit-learn."""
 import sys
 
 from flowers import parts

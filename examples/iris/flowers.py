@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The flowers of iris.rml: flowers.py TABLE.csv PART [--passes N] > ROWS.csv
+"""Writes the flowers for iris.rml: flowers.py TABLE.csv PART [--passes N] > ROWS.csv
 
-Of five parts of the table, chosen at random, PART (0 to 4) is held out. The rows are `passes` times
-the other flowers, each time in another order, and then those held out."""
+The table is divided at random into five parts, of which PART (0 to 4) is held out. The rows are
+`passes` times the other flowers, each time in another order, and then the held-out flowers."""
 import argparse
 import csv
 import random
@@ -12,7 +12,7 @@ SPECIES = ["setosa", "versicolor", "virginica"]
 
 
 def parts(path):
-    """Lists of (lengths, species), each with a fifth of every species."""
+    """Returns five lists of (lengths, species), each with a fifth of every species."""
     with open(path, newline="", encoding="utf-8") as file:
         flowers = [([float(v) for v in row[:4]], SPECIES.index(row[4])) for row in list(csv.reader(file))[1:]]
     draw, found = random.Random(1), [[] for _ in range(5)]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws what iris.rml learned: plot.py PART.csv… PICTURE.svg, each part its inputs beside its outputs."""
+"""Draws the result of iris.rml: plot.py PART.csv… PICTURE.svg. Each PART has the inputs and the
+outputs of a part."""
 import csv
 import pathlib
 import sys

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The batches of mnist.rml: batches.py FOLDER LEARN.npz TEST.npz [--passes N] [--batch N] [--seed S]
+"""Writes the batches of mnist.rml: batches.py FOLDER LEARN.npz TEST.npz [--passes N] [--batch N]
+[--seed S]
 
-FOLDER holds the four files of MNIST. LEARN gets `passes` times the images to learn from, each time
-in another order, and after each the test images; TEST these alone. What is left over of a batch is
-left out."""
+FOLDER contains the four files of MNIST. LEARN gets the images to learn from `passes` times, each
+time in another order and followed by the test images. TEST gets only the test images. Images that
+do not fill a batch are left out."""
 import argparse
 import gzip
 import pathlib
@@ -13,7 +14,7 @@ import zipfile
 
 
 def samples(folder, name):
-    """(image, label) of the files `name`: big-endian headers, then bytes."""
+    """Returns pairs (image, label) of the files `name`: big-endian headers, then bytes."""
     with gzip.open(folder / f"{name}-images-idx3-ubyte.gz") as file:
         _, count, height, width = struct.unpack(">4i", file.read(16))
         pixels = file.read()
@@ -28,7 +29,7 @@ def batches(rows, size):
 
 
 def add(archive, name, kind, shape, values):
-    """One array in NumPy's format."""
+    """Adds one array in NumPy's format."""
     header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
     header += b" " * (-(len(header) + 11) % 64) + b"\n"
     with archive.open(name + ".npy", "w", force_zip64=True) as file:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws how pipeline.rml learned: plot.py PASSES.csv PICTURE.svg
+"""Draws the result of pipeline.rml: plot.py PASSES.csv PICTURE.svg
 
-Above, which stage works on which image, as the equations say, and the order of computation; below, the
-loss pass by pass."""
+The upper panel shows which stage works on which image, in the equations and in the order of
+computation; the lower panel shows the loss of each pass."""
 import csv
 import math
 import pathlib
@@ -15,7 +15,8 @@ COLOURS, CYCLES, CELL = (BLUE, RED, GREEN, GREY), 8, 42
 
 
 def draw_stages(picture, left, name, delays):
-    """Boxes for work and cycles with the number of the image; delays: cycles after the image came."""
+    """Draws boxes for the work of each stage in each cycle, with the number of the image; delays:
+    cycles after the image came."""
     picture.text(left, 100, name, 14, more='font-weight="600"')
     for stage, (work, delay) in enumerate(delays.items()):
         y = 122 + CELL * stage

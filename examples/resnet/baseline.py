@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What others make of the same images: baseline.py SOURCE [SEED…]. It needs scikit-learn."""
+"""Classifies the same images by methods of scikit-learn: baseline.py SOURCE [SEED…]. It needs
+scikit-learn."""
 import pathlib
 import random
 import sys

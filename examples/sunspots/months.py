@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A record as the input of sunspots.rml: months.py PASSES < RECORD.csv
+"""Writes a record as the input of sunspots.rml: months.py PASSES < RECORD.csv
 
-Prints PASSES times the record, `first` and `last` true in its first and last month."""
+Prints the record PASSES times; `first` and `last` are true in its first and its last month."""
 import csv
 import sys
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws what sunspots.rml computed: plot.py MONTHS.csv PASSES.csv PICTURE.svg
+"""Draws the results of sunspots.rml: plot.py MONTHS.csv PASSES.csv PICTURE.svg
 
-Above, the months that were not learned from, and the forecasts made a year before; below, the
-errors pass by pass."""
+The upper panel shows the test months and the forecasts made a year before, the lower panel the
+errors of each pass."""
 import csv
 import pathlib
 import sys

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What others make of the same parts: baseline.py TABLE.csv [WEIGHTS.state]. It needs scikit-learn.
+"""Classifies the same parts of the table by methods of scikit-learn: baseline.py TABLE.csv
+[WEIGHTS.state]. It needs scikit-learn.
 
-With a state that tumours.rml saved of the last part it also tells how far its weights are from
-scikit-learn's."""
+If a state is given that tumours.rml has saved for the last part, it also prints the distance of
+its weights from scikit-learn's."""
 import pathlib
 import sys
 

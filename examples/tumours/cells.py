@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The rows of tumours.rml: cells.py TABLE.csv PART [--passes N] > ROWS.csv
+"""Writes the rows of tumours.rml: cells.py TABLE.csv PART [--passes N] > ROWS.csv
 
-Of five parts of the table, chosen at random, PART (0 to 4) is held out. The rows are `passes` times
-the other tumours, and then those held out; every column is less its mean over those learned from,
-and divided by its standard deviation."""
+The table is divided at random into five parts, of which PART (0 to 4) is held out. The rows are
+`passes` times the other tumours, and then the held-out tumours. From each column, the mean over
+the tumours learned from is subtracted, and the result is divided by their standard deviation."""
 import argparse
 import csv
 import random
@@ -12,7 +12,7 @@ import sys
 
 
 def parts(path):
-    """Five lists of (numbers, malignant)."""
+    """Returns five lists of (numbers, malignant)."""
     with open(path, newline="", encoding="utf-8") as file:
         rows = [([float(v) for v in row[:-1]], row[-1] == "T") for row in list(csv.reader(file))[1:]]
     random.Random(1).shuffle(rows)
@@ -20,7 +20,7 @@ def parts(path):
 
 
 def standardised(path, part):
-    """Those to learn from and those held out."""
+    """Returns the tumours to learn from and those held out, with standardised columns."""
     folds = parts(path)
     held = folds.pop(part)
     learned = sum(folds, [])

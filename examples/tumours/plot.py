@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws what tumours.rml learned: plot.py TABLE.csv WEIGHTS.state PART.csv… PICTURE.svg"""
+"""Draws the result of tumours.rml: plot.py TABLE.csv WEIGHTS.state PART.csv… PICTURE.svg"""
 import csv
 import json
 import math

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""A network from PyTorch, trained further on few images of another kind: finetune.py [--images N…] [--picture FILE.svg]
-[--onnx FILE.onnx]
+"""Trains a network from PyTorch further, on a few images of another kind: finetune.py [--images N…]
+[--picture FILE.svg] [--onnx FILE.onnx]
 
-The network has learned digits of MNIST; the images are those of scikit-learn, of other people. Needs rmlc and
-scikit-learn (`pip install scikit-learn`); PyTorch is not needed, nor ONNX.
-"""
+The network has learned the digits of MNIST; the new images are scikit-learn's, which other people
+wrote. Needs rmlc and scikit-learn (`pip install scikit-learn`), but neither PyTorch nor ONNX."""
 
 from __future__ import annotations
 
@@ -28,12 +27,12 @@ except ImportError as error:
 
 HERE = pathlib.Path(__file__).resolve().parent
 NETWORK = HERE.parents[1] / "finetune/cnn.onnx"
-BATCH, STEPS, TESTED = 50, 400, 550  # images of a step; steps of a training; images to test with
+BATCH, STEPS, TESTED = 50, 400, 550  # images per step; steps of a training; number of test images
 
 
 def images(seed: int) -> tuple[Any, Any]:
-    """Pixels as those of MNIST, (1797, 784) from 0 to 1, and labels, in random order: 8 by 8 pixels become 24 by 24,
-    with a margin of 2."""
+    """The images in the form of MNIST, (1797, 784) with pixels from 0 to 1, and their labels, in
+    random order. An image of 8 by 8 pixels becomes one of 24 by 24, with a margin of 2."""
     digits = load_digits()
     order = np.random.default_rng(seed).permutation(len(digits.target))
     small = digits.images[order].astype(np.float32) / 16
@@ -42,13 +41,15 @@ def images(seed: int) -> tuple[Any, Any]:
 
 
 def load(folder: pathlib.Path) -> rmlc.Module:
-    """The network as a source with parameters, in this folder, and what trains it."""
+    """Writes the network as a source with parameters into this folder, and loads the program that
+    trains it."""
     rmlc.onnx.load(NETWORK, trainable="*").write(folder / "model.rml")
     return rmlc.load(HERE / "tune.rml", import_folders=[folder])
 
 
 def as_made(node: rmlc.Node, seed: int) -> dict[str, Any]:
-    """Parameters as PyTorch makes them before anything is learned: uniform, less for larger inputs."""
+    """Initial parameters as in PyTorch: uniform, with a limit that decreases with the size of the
+    input."""
     random = np.random.default_rng(seed)
     found = {}
     for path, port in node.params.items():
@@ -59,7 +60,8 @@ def as_made(node: rmlc.Node, seed: int) -> dict[str, Any]:
 
 
 def batches(pixels: Any, labels: Any, seed: int) -> Iterator[tuple[Any, Any]]:
-    """STEPS of them, each of images in random order; where there are few, in several passes."""
+    """Yields STEPS batches of images in random order. If there are few images, they are used in
+    several passes."""
     random = np.random.default_rng(seed)
     order = np.concatenate([random.permutation(len(labels)) for _ in range(-(-STEPS * BATCH // len(labels)))])
     for part in order[: STEPS * BATCH].reshape(STEPS, BATCH):
@@ -67,7 +69,7 @@ def batches(pixels: Any, labels: Any, seed: int) -> Iterator[tuple[Any, Any]]:
 
 
 def trained(node: rmlc.Node, pixels: Any, labels: Any, params: Mapping[str, Any] | None = None) -> rmlc.Instance:
-    """From the parameters that the network came with, unless others are given."""
+    """Trains from the parameters of the given network, or from `params` if they are given."""
     instance = node.start(params=params)
     for each, label in batches(pixels, labels, seed=1):
         instance.step(each, label)
@@ -75,17 +77,18 @@ def trained(node: rmlc.Node, pixels: Any, labels: Any, params: Mapping[str, Any]
 
 
 def right(module: rmlc.Module, pixels: Any, labels: Any, learned: rmlc.Instance | None = None) -> float:
-    """The share that the network is right about; as it came, if it has learned nothing."""
+    """The share of images that are classified correctly by the learned parameters, or by the
+    original ones."""
     node = module.node("classify")
     params = None
-    if learned is not None:  # the paths are those of `learn`, behind the node that is differentiated
+    if learned is not None:  # the paths are those of `learn`, below the differentiated node
         params = {path: learned.params[f"criterion.{path}"] for path in node.params}
     scores = node.start(params=params).run(pixels=pixels.reshape(-1, BATCH, 784)).scores
     return float((scores.reshape(-1, 10).argmax(axis=1) == labels).mean())
 
 
 def export(learned: rmlc.Instance, folder: pathlib.Path, file: str) -> None:
-    """Back to ONNX, by the command: what has been learned, in the network that came."""
+    """Exports the original network with the learned parameters to ONNX, by the command."""
     learned.save(folder / "tuned.safetensors")
     subprocess.run([sys.executable, "-m", "rmlc", "export", folder / "model.rml", "--load-params",
                     folder / "tuned.safetensors", "--map", "criterion.main.*=*", "-o", file], check=True)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Sunspots, up to two years ahead, as quantiles: forecaster.py [--epochs N] [--seed N] [--picture FILE.svg]
+"""Predicts quantiles of the sunspot numbers up to two years ahead: forecaster.py [--epochs N]
+[--seed N] [--picture FILE.svg]
 
-Learns from 1749 to 1899, stops when it gets no better on 1900 to 1929, and is tested on 1930 to 1983 beside two
-forecasts that know how far off they have been. Needs rmlc and NumPy.
-"""
+Learns from the years 1749 to 1899, stops when the loss on 1900 to 1929 no longer improves, and is
+tested on 1930 to 1983. It is compared with two simple forecasts whose quantiles follow from their
+own past errors. Needs rmlc and NumPy."""
 
 from __future__ import annotations
 
@@ -22,13 +23,15 @@ RECORD = HERE.parents[1] / "sunspots/sunspots.csv"
 AHEAD = np.array([1, 3, 6, 12, 24])  # months
 LEVELS = np.array([0.1, 0.5, 0.9])
 FIRST_YEAR = 1749
-SPAN, WARM_UP, PAST = 120, 24, 36  # months: a segment; those without a loss in it; what the linear one looks at
+# In months: a segment; its beginning without a loss; the input of the linear forecast.
+SPAN, WARM_UP, PAST = 120, 24, 36
 VALIDATED, TESTED = 12 * (1900 - FIRST_YEAR), 12 * (1930 - FIRST_YEAR)
-LAST = int(AHEAD.max())  # the last months have no truth
+LAST = int(AHEAD.max())  # the last months of the record have no truth
 
 
 def scaled(spots: Any) -> Any:
-    """Large numbers vary more: their roots do not. Order, and so quantiles, stay."""
+    """Square roots of large numbers vary as much as those of small ones. Roots keep the order, and
+    so the quantiles."""
     return np.sqrt(spots + 1.0) / 5.0
 
 
@@ -37,8 +40,9 @@ def spots_of(scale: Any) -> Any:
 
 
 class Record:
-    """spots: (months,); z: the same on the scale that is learned; x: what the program reads, (months, 2); truth:
-    (months, horizons), for months that have all of it."""
+    """The record. spots: (months,); z: the same, scaled; x: the input of the program, (months, 2);
+    truth: (months, horizons), for the months in which the truth of every horizon is in the
+    record."""
 
     def __init__(self) -> None:
         self.spots = np.loadtxt(RECORD, delimiter=",", skiprows=1, usecols=1)
@@ -52,8 +56,8 @@ class Record:
         return {"end": end, "x": self.x[:months], "truth": self.truth[:months]}
 
     def to_learn(self, epoch: int) -> dict[str, Any]:
-        """Segments begin elsewhere in each epoch."""
-        months = VALIDATED - LAST  # what is known of them is known in 1899
+        """The rows of one epoch. Segments begin at other months in each epoch."""
+        months = VALIDATED - LAST  # the truth of these months is known in 1899
         place = (np.arange(months) + 37 * epoch) % SPAN
         end = place == SPAN - 1
         end[-1] = True
@@ -66,7 +70,8 @@ class Record:
 
 
 def learn(module: rmlc.Module, record: Record, epochs: int, seed: int) -> tuple[rmlc.Instance, list[float | None]]:
-    """What has learned, as it was when it was best on the months for validation; and the losses there, by epoch."""
+    """Trains. Returns the instance as it was after the best epoch on the validation months, and the
+    validation loss of each epoch."""
     instance = module.node("learn").start(seed=seed)
     validation = module.node("forecast"), record.up_to(TESTED - LAST)
     passes = rmlc.training.epochs(instance, record.to_learn, most=epochs, patience=40, validate=validation,
@@ -75,8 +80,8 @@ def learn(module: rmlc.Module, record: Record, epochs: int, seed: int) -> tuple[
 
 
 def with_errors(record: Record, central: Any, since: int) -> Any:
-    """A forecast (months, horizons), and how it errs: quantiles (months, horizons, 3), those of its errors from `since`
-    to 1929 added."""
+    """Makes quantiles (months, horizons, 3) of a forecast (months, horizons): adds the quantiles of
+    its errors from `since` to 1929."""
     errors = (record.truth - central)[since : TESTED - LAST]
     return central[:, :, None] + np.quantile(errors, LEVELS, axis=0).T
 
@@ -86,7 +91,8 @@ def number_of_now(record: Record) -> Any:
 
 
 def linear(record: Record) -> Any:
-    """Least squares on the last months, fitted to all that was known at the end of 1929."""
+    """A linear function of the last months, fitted by least squares to everything that was known at
+    the end of 1929."""
     padded = np.concatenate([np.zeros(PAST - 1), record.z])
     past = np.lib.stride_tricks.sliding_window_view(padded, PAST)[: record.count]
     past = np.concatenate([past, np.ones((record.count, 1))], axis=1)
@@ -95,19 +101,21 @@ def linear(record: Record) -> Any:
 
 
 def losses(record: Record, quantiles: Any) -> Any:
-    """By horizon, of the months tested, in sunspots: the pinball loss, summed over levels, its mean."""
+    """The mean pinball loss of the test months for each horizon, summed over the levels, in
+    sunspots."""
     above = spots_of(record.truth[TESTED:, :, None]) - spots_of(quantiles[TESTED:])
     return np.maximum(LEVELS * above, (LEVELS - 1.0) * above).sum(axis=2).mean(axis=0)
 
 
 def inside(record: Record, quantiles: Any) -> Any:
-    """By horizon, the share of months that are between the outer quantiles, which should be 0.8."""
+    """For each horizon, the share of test months between the outer quantiles, which should be
+    0.8."""
     truth = record.truth[TESTED:]
     return ((truth >= quantiles[TESTED:, :, 0]) & (truth <= quantiles[TESTED:, :, 2])).mean(axis=0)
 
 
 def forecasts(record: Record, epochs: int, seed: int) -> dict[str, Any]:
-    """Quantiles (months, horizons, 3) by what they are made by."""
+    """The quantiles (months, horizons, 3) of each method, by its name."""
     module = rmlc.load(HERE / "forecaster.rml")
     instance, values = learn(module, record, epochs, seed)
     print(f"{len(values)} epochs, the best of them {np.argmin(np.array(values, float)) + 1}")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Learners of R(ML)² in River's pipelines, beside River's own: online.py [--rows N] [--picture FILE.svg]
+"""Compares learners in R(ML)² with River's own, in River's pipelines: online.py [--rows N]
+[--picture FILE.svg]
 
-Each predicts a row before it learns from it. Needs rmlc and River (`pip install river`), which brings the data along.
-"""
+Each learner predicts a row before it learns from it. Needs rmlc and River (`pip install river`),
+which contains the data."""
 
 from __future__ import annotations
 
@@ -24,11 +25,11 @@ except ImportError as error:
     raise ImportError("this example needs River: `pip install river`") from error
 
 HERE = pathlib.Path(__file__).resolve().parent
-RECENT = 500  # rows of which the picture shows how many were right
+RECENT = 500  # the picture shows the accuracy over this number of latest rows
 
 
 def waves() -> Any:
-    """The program of this folder."""
+    """A classifier that runs the program of this folder, kernel.rml."""
     return rmlc.online.BinaryClassifier(rmlc.load(HERE / "kernel.rml"), room=2)
 
 
@@ -47,7 +48,8 @@ Rows = list[tuple[dict[str, float], bool]]
 
 
 def measured(model: Any, rows: Rows) -> tuple[Any, float]:
-    """Which rows were right, and rows a second: of a pipeline that brings features to mean 0 and variance 1."""
+    """Runs a model behind a scaler to mean 0 and variance 1. Returns which rows were predicted
+    correctly, and rows per second."""
     pipeline = preprocessing.StandardScaler() | model
     right = []
     begin = time.perf_counter()
@@ -58,7 +60,8 @@ def measured(model: Any, rows: Rows) -> tuple[Any, float]:
 
 
 def at_once(rows: Rows) -> tuple[Any, float]:
-    """The same program over arrays, in one call. The features are scaled before, by River's scaler."""
+    """Runs the same program over arrays, in one call; River's scaler scales the features before.
+    Returns the same as `measured`."""
     scaler: Any = preprocessing.StandardScaler()
     scaled = []
     for x, _ in rows:
@@ -72,7 +75,8 @@ def at_once(rows: Rows) -> tuple[Any, float]:
 
 
 def compared(title: str, models: dict[str, Any], rows: Rows) -> dict[str, Any]:
-    """Prints a table; which rows were right, by model."""
+    """Compares the models and prints a table. Returns, for each model, which rows were predicted
+    correctly."""
     print(f"{title}, {len(rows)} rows{'':12s}right   rows a second")
     found = {}
     for name, make in models.items():
