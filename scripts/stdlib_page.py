@@ -40,8 +40,9 @@ def comments(path):
             block.append(line[3:])
             continue
         node = re.match(r"node (\w+)", line)
-        if opening and node:
-            sys.exit(f"{path}: write a blank line between the comment of the module and node {node.group(1)}")
+        # `rmlc explain MODULE` takes a comment that something follows directly as that of the latter.
+        if opening and line:
+            sys.exit(f"{path}: write a blank line between the comment of the module and `{line}`")
         if opening:
             yield None, block
         elif node:
