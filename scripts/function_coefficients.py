@@ -77,7 +77,7 @@ def fit(basis, target, weight, low, high, points=1200):
 
 
 def rounded_fit(basis, target, weight, low, high, points=1200):
-    """The same with coefficients that are floats."""
+    """Like the fit above, with coefficients that are floats."""
     fixed, error = [], None
     for k in range(len(basis)):
         known = list(zip(fixed, basis))
@@ -117,7 +117,7 @@ def rational(f, numerator, denominator, low, high, weight, unit=False, narrow=Fa
 
 
 def after(f, known, power):
-    """The remainder of a series after its known terms, divided by the common power of x."""
+    """Returns the remainder of a series after its known terms, divided by the common power of x."""
     return lambda x: (f(x) - sum(c * x**k for k, c in known.items())) / x**power
 
 

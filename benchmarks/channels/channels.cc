@@ -31,7 +31,7 @@ void check(Value sum, Value expected) {
   if (sum != expected) std::exit(1);
 }
 
-// On threads of the system, or on fibers of one.
+// Whether functions run on threads of the system, or on fibers within one thread.
 enum class On { threads, fibers };
 
 std::string prefix(On on) { return on == On::fibers ? "fibers/" : ""; }
@@ -71,7 +71,7 @@ void ping_pong(On on, std::uint64_t messages) {
   });
 }
 
-// Two that send, one that takes what comes first.
+// Two senders; one receiver takes the message that comes first.
 void select_of_senders(On on, std::uint64_t messages) {
   const auto a = rml::make_channel<Value>(), b = rml::make_channel<Value>();
   report(prefix(on) + "select_of_senders", messages, [&] {

@@ -1,5 +1,5 @@
-// Networks of tasks: how many values a second pass through a chain, and what a second processor is worth to a pipeline
-// whose stages take long.
+// Networks of tasks: the number of values per second that pass through a chain, and the gain from
+// a second processor in a pipeline with long stages.
 //
 //     network              chains: 2 and 100 nodes, 1 and 2 workers, several capacities
 //     network pipeline     one thread against a pipeline of two equal stages on two workers
@@ -28,7 +28,7 @@ double seconds(Numbers& graph) {
   return seconds_since(start);
 }
 
-// A message is a value that is passed on over one edge. The best of several runs, in millions a second.
+// Returns millions of messages per second, the best of several runs. A message is a value that passes one edge.
 double chain(int nodes, unsigned workers, std::size_t capacity) {
   constexpr std::int64_t messages = 4'000'000;
   const std::int64_t rounds = messages / (nodes - 1);
@@ -44,7 +44,7 @@ double chain(int nodes, unsigned workers, std::size_t capacity) {
   return 1e-6 * static_cast<double>(messages) / best;
 }
 
-// So many dependent steps that they take about as long as asked for.
+// Dependent operations, so that their time is proportional to `steps`.
 std::int64_t work(std::int64_t x, std::int64_t steps) {
   auto state = static_cast<std::uint64_t>(x) | 1;
   for (std::int64_t k = 0; k < steps; ++k) state = state * 6364136223846793005u + 1442695040888963407u;

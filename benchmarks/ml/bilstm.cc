@@ -1,4 +1,5 @@
-// Times a sequence of bilstm.rml on the data of the peers. UNITS: of each direction, LENGTH: of a sequence.
+// Times a sequence of bilstm.rml, on the same data as the frameworks that it is compared with
+// (the peers). UNITS: units of each direction; LENGTH: cycles of a sequence.
 #include "case.h"
 
 extern "C" {

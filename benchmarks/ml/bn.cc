@@ -1,4 +1,5 @@
-// Times a step of bn.rml on the data of the peers. FEATURES: columns of a batch.
+// Times a step of bn.rml, on the same data as the frameworks that it is compared with (the
+// peers). FEATURES: columns of a batch.
 #include "case.h"
 
 extern "C" {

@@ -1,5 +1,5 @@
-// What the drivers of our programs share. The streams of numbers, the way of timing and the lines
-// printed are the C++ peers' own (common.hpp, in their folder).
+// The common code of the drivers of our programs. Random numbers, timing and output are those of
+// the C++ programs of the peers (common.hpp in their folder).
 #pragma once
 #include "common.hpp"
 
@@ -17,7 +17,7 @@ State* state(void (*init)(State*)) {
   return s;
 }
 
-// The state of a program whose rows wait for the end of their segment; `bytes`: of its buffers.
+// Makes the state of a program whose rows wait for the end of their segment, with buffers of `bytes` bytes.
 template <class State>
 State* state(std::int32_t (*init)(State*, void*, std::uint64_t), std::uint64_t bytes) {
   auto* s = static_cast<State*>(aligned_zeros(sizeof(State)));
@@ -31,7 +31,7 @@ inline void check(std::int32_t fault) {
 
 inline int threads() { return env_int("BENCH_THREADS", 1); }
 
-// One thread stays on one core.
+// A program with one thread stays on one core.
 inline void place() {
   if (threads() == 1) pin(bench_cpu());
 }
@@ -41,7 +41,7 @@ inline void report(const char* workload, const std::string& parameters, const ch
   emit(workload, name == nullptr ? "rmlc" : name, parameters, threads(), unit, time, checksum);
 }
 
-// A buffer of `count` numbers of a stream.
+// A buffer with the first `count` numbers of a stream of random numbers.
 inline Buf draw(std::size_t count, std::uint64_t stream, float scale = 1) {
   Buf b(count);
   fill(b, count, stream, scale);

@@ -1,4 +1,4 @@
-// The parameters of LeNet, as the peers draw them.
+// The parameters of LeNet, drawn as in the programs of the peers.
 #pragma once
 #include "case.h"
 

@@ -1,4 +1,4 @@
-// Times a training step of lenet.rml on the data of the peers. BATCH: images in one.
+// Times a training step of lenet.rml, on the same data as the peers. BATCH: images per step.
 #include "lenet.h"
 
 extern "C" {
@@ -24,7 +24,7 @@ int main() {
   };
   run(10);
   const double loss = l;
-  run(1);  // tells the parameters after ten steps
+  run(1);  // reports the parameters after ten steps
   const double checksum = loss + total;
   report("lenet_train", kv({{"B", BATCH}}), "us/batch", measure(run), checksum);
 }

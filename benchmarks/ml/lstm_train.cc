@@ -1,5 +1,5 @@
-// Times a sequence of lstm_train.rml, or with BATCH above 1 a batch of sequences of lstm_train_rows.rml, on
-// the data of the peers. UNITS: of the layer.
+// Times a sequence of lstm_train.rml, or with BATCH above 1 a batch of sequences of
+// lstm_train_rows.rml, on the same data as the peers. UNITS: units of the layer.
 #include "case.h"
 
 extern "C" {
@@ -38,7 +38,7 @@ int main() {
   };
   for (std::size_t i = 0; i < 20; ++i) sequence(i % ring, false);
   const double last = loss;
-  sequence(0, true);  // tells the weights after 20 steps
+  sequence(0, true);  // reports the weights after 20 steps
   std::size_t k = 0;
   const auto run = [&](long n) {
     for (long i = 0; i < n; ++i) sequence(k++ % ring, false);

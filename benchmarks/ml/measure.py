@@ -1,8 +1,8 @@
-"""Common functions of the Python peers: random numbers, timing, and output.
+"""Common functions of the Python programs of the peers: random numbers, timing, and output.
 
-The numbers are those of the C++ peers: element i of stream s is the finaliser of splitmix64 of i and s, scaled to
-[-1, 1). The command line names a case, WORKLOAD KEY=VALUE …; each variant of it prints a line of JSON.
-"""
+The random numbers are those of the C++ programs: element i of stream s is the finaliser of
+splitmix64 of i and s, scaled to [-1, 1). The command line names a case, WORKLOAD KEY=VALUE …;
+each variant of it prints a line of JSON."""
 import json
 import os
 import sys

@@ -1,4 +1,4 @@
-// Times a batch of mlp_per_sample.rml, sample by sample, on the data of the peers.
+// Times a batch of mlp_per_sample.rml, sample by sample, on the same data as the peers.
 #include "case.h"
 
 extern "C" {
@@ -32,6 +32,6 @@ int main() {
   };
   run(64);
   const double last = loss;
-  run(1, true);  // tells the weights after 64 steps
+  run(1, true);  // reports the weights after 64 steps
   report("mlp_train", kv({{"B", batch}}), "us/step", measure([&](long n) { run(n); }), last + total);
 }

@@ -1,4 +1,4 @@
-// Times a training step of mlp_train.rml on the data of the peers. BATCH: samples in a step.
+// Times a training step of mlp_train.rml, on the same data as the peers. BATCH: samples per step.
 #include "case.h"
 
 extern "C" {
@@ -35,7 +35,7 @@ int main() {
   run(64);
   const double last = loss;
   ask = true;
-  run(1);  // tells the weights after 64 steps
+  run(1);  // reports the weights after 64 steps
   ask = false;
   report("mlp_train", kv({{"B", batch}}), "us/step", measure(run), last + total);
 }

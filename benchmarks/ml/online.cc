@@ -1,4 +1,4 @@
-// Times a sample of online.rml on the data of the peers, many in one call.
+// Times a sample of online.rml, many per call, on the same data as the peers.
 #include "case.h"
 
 extern "C" {

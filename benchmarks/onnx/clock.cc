@@ -1,4 +1,4 @@
-// Steps that only wait: clock STEPS MICROSECONDS. Their longest times are the machine's own.
+// Times steps that only wait: clock STEPS MICROSECONDS. Their longest times are caused by the machine alone.
 #include "steps.h"
 
 int main(int, char** argv) {

@@ -1,7 +1,9 @@
-// One model in ONNX Runtime, a step at a time, on one thread:
-//   onnx_runtime LIBRARY MODEL STEPS INPUT:EXTENTS OUTPUT:EXTENTS [STATE_IN=STATE_OUT:EXTENTS…]
-// EXTENTS: 1x257. Through its C interface, a table of functions whose order never changes, with inputs
-// and outputs bound once; states go to and fro between two sets of buffers. Prints the times of steps.
+// Times one model in ONNX Runtime, step by step, on one thread:
+//
+//     onnx_runtime LIBRARY MODEL STEPS INPUT:EXTENTS OUTPUT:EXTENTS [STATE_IN=STATE_OUT:EXTENTS…]
+//
+// EXTENTS: 1x257. The program uses the C interface, a table of functions whose order never
+// changes. Inputs and outputs are bound once, and states alternate between two sets of buffers.
 #include <dlfcn.h>
 
 #include <string>

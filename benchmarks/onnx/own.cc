@@ -1,5 +1,5 @@
-// One model compiled by rmlc, through its C interface: own STEPS. NODE.h is main.h; INPUTS and OUTPUTS
-// are the numbers of elements of its only input and output.
+// Times one model that rmlc has compiled, through its C interface: own STEPS. NODE.h is main.h;
+// INPUTS and OUTPUTS are the numbers of elements of its only input and output.
 #include "main.h"
 #include "steps.h"
 

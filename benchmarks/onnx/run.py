@@ -128,7 +128,8 @@ def main():
           + f"{'build s':>9}{'program MB':>12}{'model MB':>10}  checksums")
     for name in names:
         own, other, seconds, size, model = prepare(name)
-        best = [[math.inf] * 3 for _ in range(3)]  # of our program, of ONNX Runtime, of steps that only wait
+        # Least times: of our program, of ONNX Runtime, of steps that only wait.
+        best = [[math.inf] * 3 for _ in range(3)]
         for _ in range(RUNS):
             sums = []
             for k, command in enumerate((own, other)):

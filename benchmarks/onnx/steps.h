@@ -1,4 +1,4 @@
-// What both engines are measured by: the same inputs, each step timed by itself.
+// The measurement that both engines share: the same inputs, and a separate time for each step.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <vector>
 
-// Runs `step` so many times; prints the median, what 99.9 of 100 steps do not exceed, and the largest time of a step in
-// microseconds, and a checksum of the outputs. The first tenth is not timed.
+// Runs `step` that many times. Prints the median, the 99.9th percentile and the maximum of the
+// times in microseconds, and a checksum of the outputs. The first tenth is not timed.
 template <class Step>
 void measure(long steps, std::vector<float>& input, const std::vector<float>& output, Step&& step) {
   std::uint64_t random = 88172645463325252u;

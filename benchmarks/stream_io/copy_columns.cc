@@ -1,5 +1,5 @@
-// A program of eight f32 inputs and eight outputs that copies each row: what remains is the
-// cost of reading and writing text. Written by hand against rmlrt.h, as the compiler would.
+// Copies rows of eight f32 inputs to eight outputs, to measure the cost of reading and writing
+// text. Written by hand against rmlrt.h, like code that the compiler would generate.
 #include <cstdint>
 #include <cstring>
 

@@ -81,7 +81,7 @@ def training(p, sequences, trained):
 
 
 def bidirectional_training(p, q, sequences):
-    """The same for the sum of two directions: the error of the sum trains each."""
+    """Like training, for the sum of two directions: the error of the sum trains each of them."""
     rows = {"o": [], "dx": []}
     for xs, targets in sequences:
         ahead, back = forward(p, xs), forward(q, xs[::-1])[::-1]

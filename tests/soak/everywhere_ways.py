@@ -115,7 +115,8 @@ def keys(place):
 
 
 def as_c(place):
-    """Compiled by gcc, and compared with the rows of `rmlc run --strict-math` to the bit."""
+    """Runs the program as C, compiled by gcc, and compares it with `rmlc run --strict-math` to the
+    bit."""
     head, lines = place.split()
     rows = "".join(f"{name} | {' '.join(cells)}\n" for name, cells in zip(head, zip(*lines)))
     if place.is_csv:
@@ -234,7 +235,7 @@ def pasted(place):
 
 
 def laid_out(place):
-    """As `rmlc fmt` writes it; a second formatting must not change it."""
+    """Runs the program as `rmlc fmt` formats it; a second formatting must not change it."""
     copy = place.folder / "laid_out.rml"
     shutil.copy(place.program, copy)
     place.call("fmt", copy)

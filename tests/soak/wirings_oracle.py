@@ -13,11 +13,11 @@ HUGE = 1e60
 
 
 class Unanswered(Exception):
-    """A value needs itself, or a cycle that does not come."""
+    """Raised if a value depends on itself, or on a cycle that is not in the input."""
 
 
 def library(name, *a):
-    """Functions of the library in the terms of expressions."""
+    """Returns the definition of a function of the library as an expression."""
     if name == "loss.mse":
         return ("square", ("-", *a))
     if name == "activation.softsign":
@@ -256,7 +256,7 @@ class Evaluation:
         return [[output(t) for t in self.cycles] for output in outputs], gradients
 
     def yielded(self, k, streams, axes):
-        """The stream d of node k."""
+        """The output d of node k: a weighted sum of the gradients by its inputs."""
         _, parts = self.gradients(k, streams, axes)
         weights = self.program.levels[k - 1]["weights"]
         result = []

@@ -31,8 +31,8 @@ def lowpass(f):
 
 
 def quantile(q, x):
-    """NumPy's if the neighbouring elements are finite, else by the definition: an element with
-    weight 0 is ignored."""
+    """The quantile by NumPy if the neighbouring elements are finite; otherwise by its definition,
+    in which an element with weight 0 is ignored."""
     at = q * (len(x) - 1)
     low = min(int(at), len(x) - 2)
     weight = at - low

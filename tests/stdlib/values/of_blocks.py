@@ -17,7 +17,8 @@ def falling(x):
 
 
 def recent(of_window):
-    """A statistic of the last n + 1 cycles, for an `n` that changes, and whether there are as many."""
+    """A statistic of the last n + 1 cycles, where `n` may change, and whether there are that
+    many."""
     return lambda n, x: np.array([of_window(x[max(0, t - k):t + 1], t >= k) for t, k in enumerate(n.astype(int))])
 
 
@@ -66,7 +67,8 @@ def limited(x):
 
 
 def ramp(c, x):
-    """From 0.5 after each restart, by 0.75 a cycle."""
+    """A value that starts at 0.5 after each restart and moves by at most 0.75 per cycle towards the
+    target."""
     out = []
     for restart, target in zip(c, held(x, 0.5)):
         far = target - out[-1] if out else 0.0
@@ -152,7 +154,7 @@ def drawn(n):
 
 
 def spoilt(*places):
-    """Sixteen numbers, of which those at `places` are not finite."""
+    """Sixteen numbers; those at `places` are not finite."""
     return [(NAN, INF, -INF)[k % 3] if k in places else v for k, v in enumerate(drawn(16))]
 
 

@@ -1,4 +1,4 @@
-"""Adaptive windows, by River's and by a list of buckets that keep all their values."""
+"""Adaptive windows, compared with River's, and with a list of buckets that keeps all values."""
 
 import numpy as np
 from groups import INF, NAN, Group, Series
@@ -6,7 +6,7 @@ from river._river_rust.drift import AdaptiveWindowing
 
 
 def adaptive(clock, buckets, least, grace, delta):
-    """River's window itself: its `drift.ADWIN` begins anew after a change."""
+    """River's window class; its `drift.ADWIN` would start again after a change."""
     def run(x):
         peer, out = AdaptiveWindowing(delta, clock, buckets, least, grace), []
         average, width = 0.0, 0
@@ -22,7 +22,8 @@ def adaptive(clock, buckets, least, grace, delta):
 
 
 class Buckets:
-    """Two buckets of each of three sizes, and how much they hold; what leaves the largest is gone."""
+    """Rows of buckets of three sizes, at most two buckets in each. Values that leave the largest
+    size are dropped."""
 
     def __init__(self):
         self.rows = [[], [], []]
@@ -48,12 +49,13 @@ def bounded(x):
 
 
 def inserted(x):
-    """Buckets of two values each, by their means: 3 and x, of which the second is new."""
+    """A window with two buckets of two values each, 3, 3 and x/2, x/2: described by sums and
+    variances."""
     return np.array([[4.0, 6 + v, np.var([3, 3, v / 2, v / 2]) * 4] for v in x])
 
 
 def without(x):
-    """Of the values 1, 2, 6 and x, all but the first two."""
+    """The window of the values 1, 2, 6 and x without its first two."""
     return np.array([[2.0, 6 + v, np.var([6, v]) * 2] for v in x])
 
 
@@ -81,7 +83,8 @@ node shorter(x) -> (count)
 
 
 def differing(x):
-    """Bifet and Gavaldà's bound for the parts of [6, x], 1 and 2: after one bucket, and after two."""
+    """The test of Bifet and Gavaldà for the window [6, x], 1, 2, with cuts after one bucket and
+    after two."""
     out = []
     for v in x:
         window = np.array([6.0, v, 1.0, 2.0])

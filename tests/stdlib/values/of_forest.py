@@ -1,4 +1,4 @@
-"""Half-space trees, by River's, whose trees are made of the same draws."""
+"""Half-space trees, compared with River's trees, which are made from the same draws."""
 
 import random as python_random
 
@@ -12,12 +12,14 @@ INNER = 2**HEIGHT - 1
 
 
 def preorder(k=0):
-    """The nodes in River's order; the halves of k are 2 k + 1 and 2 k + 2."""
+    """The nodes in the order in which River draws them; the children of k are 2 k + 1 and 2 k +
+    2."""
     return [] if k >= INNER else [k] + preorder(2 * k + 1) + preorder(2 * k + 2)
 
 
 class Drawn(python_random.Random):
-    """River's source of chance: for each node a number that picks the axis and one that says where."""
+    """The random numbers that River gets: for each node, one that selects the axis and one that
+    selects the threshold."""
 
     def __init__(self, picks, places):
         super().__init__()
@@ -28,7 +30,7 @@ class Drawn(python_random.Random):
 
 
 def branches(tree):
-    """Axes and thresholds by number of node."""
+    """The inner nodes of a tree, ordered by number."""
     nodes = {0: tree}
     for k in range(INNER):
         nodes[2 * k + 1], nodes[2 * k + 2] = nodes[k].children
@@ -47,14 +49,16 @@ def trees(u, v):
 
 
 def root(u, v):
-    """The first draw of each row: its axis and threshold, and the box of the upper half."""
+    """The first draw of each row: its axis, its threshold, and the lower corner of the upper
+    half."""
     features, thresholds = trees(u, v)
     upper = [[t if axis == f else low for axis, low in enumerate((-1.0, 0.0))] for f, t in zip(features[:, 0], thresholds[:, 0])]
     return features[:, 0], thresholds[:, 0], np.array(upper)
 
 
 def rows_of(x, scored):
-    """River's scores, each before the row is learned from; it takes an element that is not there by its absence."""
+    """River's score of each row before it learns from the row. A missing element is a missing
+    key."""
     out = []
     for row in np.atleast_2d(x.T).T:
         known = {axis: float(v) for axis, v in enumerate(row) if not np.isnan(v)}
@@ -95,7 +99,8 @@ def with_forest(x):
 
 
 def any_forest(x):
-    """A tree of height 1 parts what is below 0.15 of its only axis from what is above 0.85, however it is drawn."""
+    """A tree of height 1 separates values below 0.15 of its only axis from those above 0.85,
+    whatever is drawn."""
     return rows_of(x, anomaly.HalfSpaceTrees(n_trees=5, height=1, window_size=4, seed=1))
 
 
@@ -132,7 +137,8 @@ node first(u, v) -> (feature, threshold, upper)
   new_lows, _, feature, threshold = streams.half_space_split(lows, broadcast_to([1.0, 3.0], [3, 2]), 0, u[0], v[0]);
   upper = new_lows[2];
 """
-# Rows of a small box but for the last, after two windows: in any forest, of all seeds that were tried, it stands out.
+# All rows except the last are in a small box. After two windows, any forest gives the last row a
+# high score; many seeds were tried.
 UNUSUAL = """node unusual(x) -> (right)
   score = streams.half_space_trees(25, 6, 10, 0.0, 1.0, x);
   right = score >= 0.0 and score <= 1.0 and (max(x) > 0.9) == (score > 0.9);

@@ -1,4 +1,4 @@
-"""Decompositions up to signs, by torch.linalg; short functions by their definitions."""
+"""Decompositions up to signs, by torch.linalg; simple functions by their definitions."""
 
 import numpy as np
 import torch

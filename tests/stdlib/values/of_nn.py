@@ -80,7 +80,7 @@ def moments(end, x):
 
 
 def moved(end, x):
-    """Moves by a lerp at the ends."""
+    """A value that moves halfway towards x at each end."""
     o, out = torch.zeros(2, dtype=F64), []
     for e, row in zip(end, x):
         o = torch.lerp(o, torch.tensor(row), 0.5) if e else o

@@ -7,7 +7,7 @@ from scipy import signal
 
 
 def each_run(of_one):
-    """Applies `of_one` to the cycles from each restart to the next."""
+    """Applies `of_one` separately to the cycles between two restarts."""
 
     def run(r, x):
         starts = sorted({0, *np.flatnonzero(r)})

@@ -13,7 +13,8 @@ def windowed(statistic, n, x):
 
 
 def held(x, n):
-    """The window, newest first, which of its values have come, and how many."""
+    """Returns the window with the newest value first, flags for the values that have been read, and
+    their number."""
     t, k = np.arange(len(x))[:, None], np.arange(n)
     there = k <= t
     shape = there.shape + (1,) * (x.ndim - 1)
@@ -36,7 +37,8 @@ def quantile_of(q):
 
 
 def numpy_quantile(q):
-    """NumPy's own `quantile` gives NaN beside an infinite element that has no weight; the elements in order do not."""
+    """The quantile of the sorted elements. NumPy's `quantile` gives NaN beside an infinite element
+    with weight 0; this does not."""
     def one(w):
         if np.isnan(w).any():
             return NAN
@@ -48,13 +50,13 @@ def numpy_quantile(q):
 
 
 def scored(x):
-    """By SciPy: against the three finite values before each."""
+    """SciPy's z-score of each value against the three finite values before it."""
     out, seen = [], []
     for v in x:
         if not np.isfinite(v):
             out.append(v)
             continue
-        # SciPy gives NaN against equal values.
+        # SciPy gives NaN if the values before are equal.
         equal = not seen or min(seen[-3:]) == max(seen[-3:])
         apart = np.inf * np.sign(v - seen[-1]) if seen and v != seen[-1] else 0.0
         out.append(apart if equal else statistics.zmap([v], seen[-3:])[0])
@@ -63,7 +65,7 @@ def scored(x):
 
 
 def charted(x):
-    """A sum that does not fall below 0 is a sum less its least value so far."""
+    """A cumulative sum that is reset at 0 equals the plain sum minus its minimum so far."""
     out, first = np.zeros((3, len(x))), 0
     for t, v in enumerate(x):
         run = x[first:t + 1]
@@ -77,7 +79,7 @@ def charted(x):
 
 
 def page_hinkley(*constants, shown=True):
-    """River's alarms; the differences that they are decided by are those of its sums."""
+    """River's alarms, and the differences of its sums that decide them."""
     def run(x):
         peer, out, last = drift.PageHinkley(*constants), [], (0.0, 0.0)
         for v in x:

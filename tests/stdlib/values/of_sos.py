@@ -127,7 +127,7 @@ def lower(k):
 
 
 def sn(k):
-    """Landen's transformation maps the one to the other."""
+    """Jacobi's sn, which the library computes by Landen's transformations."""
     return special.ellipj(0.3 * quarter(k), k * k)[0]
 
 

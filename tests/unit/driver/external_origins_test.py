@@ -108,7 +108,7 @@ class Origins(unittest.TestCase):
             self.assertEqual(self.refused(["build", "p.rml", "--node", "top", "--ranks", "-o", "p"]), set(names))
 
     def test_no_file_each(self):
-        """Each on its own, because names are refused first."""
+        """Each name in a program of its own, because names are refused before links are checked."""
         for name in NAMES[::7] + ["gzopen", "atexit", "dgemm_", "MPI_Init"]:
             self.write("p.rml", f"node {name}() -> (y: f64)\nnode top() -> (y: f64)\n  y = {name}();\n")
             for command in FORMS if name in ("gzopen", "atexit") else FORMS[4:5]:

@@ -118,7 +118,7 @@ class Hardening(unittest.TestCase):
         self.assertGreater(len({self.rights(program, "main_program")[1] for _ in range(4)}), 1)
 
     def test_where_the_linker_was_looked_for(self):
-        """Not in the current folder either, whatever PATH contains."""
+        """The linker is not taken from the current folder either, whatever PATH contains."""
         (self.folder / "cc").write_text("#!/bin/sh\ntouch called\n")
         os.chmod(self.folder / "cc", 0o755)
         self.linked()

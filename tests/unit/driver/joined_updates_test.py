@@ -84,7 +84,7 @@ class Joined(unittest.TestCase):
         return np.array([[float(x) for x in line.split(",")] for line in done.stdout.split("\n")[1:-1]])
 
     def test_barzilai_and_borwein(self):
-        """In the plane, whose two coordinates are parameters of different instances."""
+        """A descent in the plane, whose two coordinates are parameters of different instances."""
         def valley(p):
             x, y = p
             above = y - x * x
@@ -213,7 +213,7 @@ class Joined(unittest.TestCase):
         self.refused(text, "it sums over parameters what differs between elements")
 
     def test_two_diffs_stand_apart(self):
-        """Each has a group of its own, although both have the same optimiser."""
+        """Each `diff` has a group of its own, although both have the same optimiser."""
         text = ROSENBROCK.replace("node main() -> (cost: f64, x: f64, y: f64)",
                                   "node main() -> (cost: f64, x: f64, y: f64, other: f64)") + \
             "  other, _, _, _ = diff[optim.barzilai_borwein(0.0001)] valley(0.25, true, 1.0, 0.0, 0.0);\n"

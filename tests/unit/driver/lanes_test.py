@@ -60,7 +60,7 @@ class Lanes(InFolder):
         return differs(RMLC, self.folder, source, options, self.rng, cycles)
 
     def test_programs(self):
-        """Most of them have lanes for separate states, too."""
+        """Most programs also have lanes for separate states."""
         apart = 0
         for name, text in PROGRAMS.items():
             (self.folder / f"{name}.rml").write_text(text)

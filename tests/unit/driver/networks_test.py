@@ -170,7 +170,7 @@ class Networks(unittest.TestCase):
             self.assertEqual(first.stdout + second.stdout.split("\n", 1)[1], whole.stdout, grain)
 
     def programs(self, source, *options):
-        """The program itself, and every kind of network of it: name and command."""
+        """The commands for the program itself and for every kind of network of it, by name."""
         for grain in [None, *GRAINS]:
             name = f"{source}, {grain}, {options}"
             if not (self.folder / name).exists():

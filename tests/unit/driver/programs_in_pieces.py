@@ -1,4 +1,4 @@
-"""Programs that are run in two pieces, with their rows."""
+"""Programs that tests run in two pieces, with the rows of their inputs."""
 
 import functools
 import random

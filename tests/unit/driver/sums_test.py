@@ -74,7 +74,8 @@ class Sums(unittest.TestCase):
                 got = self.run_program(source, rows, level)
                 self.assertEqual(eval(got), eval(want), f"runs of {run}, {level}")
 
-    # Alone and beside others, in loops that divide the run, in small tensors and large ones.
+    # A sum is the same alone and beside others, in loops that divide the run, in small and in
+    # large tensors.
     def test_nothing_else_decides(self):
         shapes = [(2, 3), (3, 5), (4, 10), (64, 10), (5, 33), (7, 64), (3, 300)]
         ports = ", ".join(f"x{k}: {'f32' if k % 2 else 'f64'}[{a}, {b}]" for k, (a, b) in enumerate(shapes))
