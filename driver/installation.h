@@ -18,8 +18,9 @@ std::filesystem::path installation();  // PREFIX
 Resources own_resources();             // for sessions of the compiler
 std::filesystem::path runtime_archive();
 std::filesystem::path runner();  // the runtime as an executable without a program; not available on every machine
-std::filesystem::path lapack_archive();                     // needed by programs with operators of linear algebra
-std::filesystem::path mqtt_archive();                       // needed by programs that speak MQTT
-std::filesystem::path mpi_archive(const std::string& mpi);  // for programs under mpirun; mpi: name of the MPI
+std::filesystem::path lapack_archive();  // needed by programs with operators of linear algebra
+std::filesystem::path mqtt_archive();    // needed by programs that speak MQTT
+// Needed by programs that run under mpirun; `mpi` names the MPI.
+std::filesystem::path mpi_archive(const std::string& mpi);
 
 }  // namespace rml

@@ -150,7 +150,7 @@ class Builder {
   std::vector<std::string> constants_;
   std::vector<Weight> weights_;
   std::set<std::string> program_names_;  // names of constants and nodes
-  std::map<std::string, int> counts_;    // as in Scope
+  std::map<std::string, int> counts_;    // how often each name was given (see Scope)
   // Names of constants by address of the elements, which copies of a tensor share, and by
   // preferred name. The tensor is kept so that its address stays valid.
   std::map<std::pair<const void*, std::string>, std::pair<std::string, std::shared_ptr<const Tensor>>> named_;

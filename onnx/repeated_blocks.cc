@@ -25,7 +25,7 @@ struct Variable {
 
 // An equation in pieces: text 0, reference 0, text 1, …
 struct Line {
-  std::vector<std::string> results;  // with their types
+  std::vector<std::string> results;  // the defined names with their types
   std::vector<std::string> texts, uses;
   std::size_t kind = 0;  // equal if only the names differ
   bool fixed = false;    // the equation must not move to another node
@@ -232,7 +232,7 @@ class Blocks {
       }
   }
 
-  // The same for several blocks; stops counting after most_results.
+  // As the function above, for several blocks together; stops counting after most_results.
   std::set<std::size_t> results(const std::vector<std::size_t>& places, std::size_t length) const {
     std::set<std::size_t> found;
     for (const std::size_t begin : places) {

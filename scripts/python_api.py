@@ -154,7 +154,7 @@ def one_argument(argument: ast.arg, default: ast.expr | None) -> str:
 
 
 def signature(name: str, words: Iterable[str], returns: str) -> str:
-    """On one line, or with each argument on its own line."""
+    """The text of a signature: on one line if it fits, else with each argument on its own line."""
     words = list(words)
     line = f"{name}({', '.join(words)}){returns}"
     if len(line) > WIDTH:

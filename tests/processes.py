@@ -22,6 +22,6 @@ def waits(pid):
         for thread in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
             fields = thread.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             states.add(fields[0])
-            used += int(fields[11]) + int(fields[12])  # in user mode and in the kernel
+            used += int(fields[11]) + int(fields[12])  # ticks in user mode and in the kernel
         ticks.append(used)
     return states == {"S"} and ticks[-1] <= ticks[0] + 1

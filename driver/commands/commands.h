@@ -132,7 +132,7 @@ int check_gradient(Invocation&, const GradientRequest&);
 
 struct TraceRequest {
   std::string file;
-  std::vector<std::string> inputs, outputs;  // as for a program: FILE, NAME=FILE
+  std::vector<std::string> inputs, outputs;  // FILE or NAME=FILE, as for a program
   std::string format;                        // the format of standard input and output; empty: a chronogram
   rt::Reading reading;
   std::vector<std::string> watches;

@@ -158,7 +158,8 @@ class Attachment {
     const Elf64_Shdr* moves = runner_.section(".rela.dyn");
     if (table == nullptr || moves == nullptr) return false;
     attached_at_ = table->sh_offset;
-    // Rows are filled in when the program starts. A row without a relocation has no function.
+    // The rows of this table are the functions that the runner exports. The loader fills them in
+    // when the program starts; a row without a relocation has no function.
     std::unordered_map<std::uint64_t, std::uint64_t> addends;
     for (const auto& r : runner_.table<Elf64_Rela>(moves->sh_offset, moves->sh_size / sizeof(Elf64_Rela)))
       addends[r.r_offset] = static_cast<std::uint64_t>(r.r_addend);
@@ -349,7 +350,7 @@ class Attachment {
     }
     return true;
   }
-  // For sections that only debuggers read.
+  // Used for sections that only debuggers read.
   bool put_short_address(std::uint64_t at, std::uint64_t value, bool loaded) {
     put(at, static_cast<std::uint32_t>(value));
     return !loaded && value <= INT32_MAX;
@@ -508,7 +509,8 @@ class Attachment {
   std::map<std::size_t, Place> placed_;                          // by section of the object
   std::unordered_map<std::uint64_t, std::uint64_t> stub_of_;     // by entry
   std::uint64_t stubs_ = 0, stubs_base_ = 0;                     // the next stub; from offset to address
-  std::uint64_t slots_ = 0, slots_base_ = 0;                     // one for each symbol of the object
+  // Offsets and addresses of the slots, one for each symbol of the object.
+  std::uint64_t slots_ = 0, slots_base_ = 0;
   std::set<std::size_t> slot_filled_;
   std::uint64_t moved_at_ = 0;  // the list of words to which the load address is added
   std::set<std::size_t> relocated_;

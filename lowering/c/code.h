@@ -31,7 +31,7 @@ class Code {
   }
   // Numbers between braces, as many per line as fit.
   void table(const std::string& head, const std::vector<std::string>& numbers);
-  void append(const Code& lines);  // at the current depth
+  void append(const Code& lines);  // appends `lines`, indented to the current depth
   void raw(const std::string& text) { text_ += text; }
   // Removes declarations `const T name = …;` after line `from` whose variables are never named again.
   void drop_unused(std::size_t from, const std::vector<std::string>& names);

@@ -90,7 +90,7 @@ std::string File::constant(loops::BufferId b) {
 
 std::size_t File::site(const loops::Program& of, std::uint32_t body, std::uint32_t site) {
   const steps::Program& part = body == UINT32_MAX ? *of.steps : *of.bodies[body];
-  constexpr std::size_t named_faults = 2;  // as in print_c.cc
+  constexpr std::size_t named_faults = 2;  // number of faults that print_c.cc gives names
   if (site >= part.sites.size()) return 0;
   const auto [at, added] = sites_.try_emplace({body, site}, messages_.size() + named_faults);
   if (added) {

@@ -26,9 +26,9 @@ struct Place {
 };
 
 struct Reference {
-  std::vector<Place> path = {};  // from the function's block to the innermost one
+  std::vector<Place> path = {};  // the nested blocks, from the function's own to the innermost one
   bool reads = false, writes = false;
-  bool alone = false;      // not within the loops of a nest
+  bool alone = false;      // it is not within the loops of a nest
   bool stores = false;     // writes the whole buffer, by a store or a copy
   std::size_t rounds = 0;  // number of rounds around the statement
   std::size_t position = 0;

@@ -30,7 +30,7 @@ class LookingBack {
  private:
   static constexpr std::uint32_t unbounded = 1U << 16;
 
-  // By how many instants the elements of the value come late.
+  // Returns by how many instants the elements of the value come late.
   std::uint32_t lag_of(ValueId v) const {
     const StreamSource source = s_.sources[v.index];
     const std::uint32_t unit = s_.unit_of[source.value.index];

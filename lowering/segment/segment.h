@@ -61,7 +61,7 @@ struct Memory {
 // Where sweeps that do not compute a value find it.
 struct Home {
   enum Kind : std::uint8_t {
-    array,    // one element per instant
+    array,    // an array with one element per instant
     cell,     // a cell of its own: a segment has one element of the value
     memory,   // in the cell of `owner`, which holds it throughout the segment
     next,     // in the cell of `owner`, whose next value it is, as soon as it is computed

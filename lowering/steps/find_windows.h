@@ -27,7 +27,7 @@ struct Move {
 };
 std::optional<Move> as_move(const Core&, ValueId);
 
-// By the value that is stored in the memory.
+// Finds the windows. The key of each one is the value that is stored in the memory.
 std::map<ValueId, steps::Window> find_windows(const steps::Program&, const Target&);
 
 }  // namespace rml

@@ -43,7 +43,7 @@ std::optional<LeadingCore> leading_core(const steps::Program& whole);
 std::shared_ptr<const steps::Leader> make_leader(const steps::Program& whole, const LeadingCore&,
                                                  steps::Program lowered);
 
-// By output of a straight program or a program with units: true if the lead hands it out.
+// One flag per output of a straight program or a program with units: true if the lead hands it out.
 std::vector<bool> leading_outputs(const steps::Program&);
 // By output: true if it may be known before the inputs of its cycle, but is handed out after them. False for all
 // outputs of a program that runs on demand.

@@ -14,7 +14,7 @@ enum class Leading : std::uint8_t {
   always,
 };
 
-// By output of the node.
+// Tells for each output of the node whether it is known before the inputs of its cycle.
 std::vector<Leading> leading(const Core&);
 
 }  // namespace rml

@@ -223,8 +223,8 @@ struct Unit {
   // After `instant` of the last instant of a segment (its flag was set by MarkLast), the sweeps run over the whole
   // segment.
   std::vector<Pass> passes;     // the sweeps after the leading one, in order
-  Block commit;                 // after the sweeps, with the position at the last instant
-  std::uint32_t cut_index = 0;  // in Program::cuts
+  Block commit;                 // runs after the sweeps, with the position at the last instant
+  std::uint32_t cut_index = 0;  // index into Program::cuts
 };
 
 // The rows that pop hands out: outputs read from queues, on base. The rules are the same as for Unit::operands.
@@ -304,16 +304,17 @@ struct Program {
   std::vector<QueueId> input_flags;
   std::vector<Unit> units;
   Block lead;  // straight programs: the statements that need no input of their cycle (find_lead.h)
-  std::shared_ptr<const Leader> leader;  // other programs: the same as a program; not part of the text form. Null: none
-  Emitter emitter;                       // not in straight programs
-  std::vector<Site> sites;               // sites of asserts, zero-delay cycles, and operators that can fail
+  // other programs: these statements as a program of their own; not in the text form; may be null
+  std::shared_ptr<const Leader> leader;
+  Emitter emitter;                         // not in straight programs
+  std::vector<Site> sites;                 // sites of asserts, zero-delay cycles, and operators that can fail
   std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail
   std::vector<CutInfo> cuts;
   std::vector<ParameterInfo> parameters;
   std::vector<bool> inlined;  // by ValueId: computed inside the loops that read it
   // The values that can be checked from outside, in the order of computation (find_watches.h).
   std::vector<Watch> watches;
-  // By value. No other statement uses the cell of a window, nor a value loaded from it.
+  // Windows by the value that they hold. No other statement uses the cell of a window, nor a value loaded from it.
   std::map<ValueId, Window> windows;
   Packs packs;
 };

@@ -7,7 +7,7 @@
 
 namespace rml {
 
-// By ValueId, unless stated otherwise.
+// What is known about the values that units pass on. Vectors are indexed by ValueId, unless stated otherwise.
 struct Streams {
   // Other units, or the rows, read the value from the unit that computes it.
   std::vector<bool> handed_out;

@@ -229,7 +229,7 @@ class Recurrent {
     if (c.has(4)) throw ModelError{"", "sequences of different lengths cannot be streams"};
     if (steps_ != 1)
       throw ModelError{"", "its sequence has " + std::to_string(steps_) + " steps in a cycle, it should have one"};
-    // As a stream, the state is that of the cycle before.
+    // If the model's sequence is a stream, the state is that of the cycle before.
     std::vector<Term> held;
     for (std::size_t s = 0; s < begin.size(); ++s)
       held.push_back(

@@ -53,10 +53,10 @@ struct SourceOnce {
 
 struct Compilation {
   std::shared_ptr<const Node> node;  // null if `json` contains an error
-  std::shared_ptr<Source> source;    // only after a check without errors
+  std::shared_ptr<Source> source;    // null unless the check found no error
   std::string text, json;            // the messages for the user, as text and as JSON
   std::vector<std::string> told, files;
-  std::vector<std::pair<std::string, std::string>> nodes;  // of the file: names and signatures
+  std::vector<std::pair<std::string, std::string>> nodes;  // names and signatures of the file's nodes
 };
 
 // Compiles a node from `source`, or from the file if that is null. May be called in any thread,

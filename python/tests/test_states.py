@@ -261,7 +261,7 @@ def test_to_and_from_the_command(text: str, command: Command, tmp_path: pathlib.
         tail = {name: values[cut:] for name, values in given.items()}
         np.savez(tmp_path / "tail.npz", **tail)
         whole = run_all(node.start(seed=3), given)
-        # From the package to the command.
+        # A state that the package saved is loaded by the command.
         instance = node.start(seed=3)
         head = instance.run({name: values[:cut] for name, values in given.items()})
         assert instance.save(tmp_path / "ours.state") == (tmp_path / "ours.state").read_bytes() == instance.save()
@@ -273,7 +273,8 @@ def test_to_and_from_the_command(text: str, command: Command, tmp_path: pathlib.
                 column = head[port.name]
                 first = column if port.always else column.values
                 assert first.tobytes() + rest[port.name].tobytes() == whole[port.name], (port.name, cut)
-        # From the command to the package. The command saves before the end of the input makes rows known.
+        # A state that the command saved is loaded by the package. The command saves before the
+        # end of the input makes further rows known.
         done = command("run", file, "--input", tmp_path / "all.npz", "--cycles", str(cut), "--save",
                        tmp_path / "theirs.state", "--output", tmp_path / "first.npz", "--seed", "3", "--quiet")
         assert done.returncode == 0, done.stderr

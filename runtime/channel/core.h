@@ -122,7 +122,7 @@ struct Patience {
 };
 
 struct Chosen {
-  std::size_t index;  // for `done` and `closed` only
+  std::size_t index;  // the chosen case; only valid if the outcome is `done` or `closed`
   Outcome outcome;
   bool has_waited = false;  // after a wait, channels may be destroyed if their last handles are
 };

@@ -94,7 +94,7 @@ class Stacks {
   std::vector<stack_context> unused_;
 };
 
-// Each stack has a copy of it.
+// The allocator of stacks, in the form that the library asks for. Each stack has a copy of it.
 struct StackOf {
   Stacks* stacks;
   stack_context allocate() const { return stacks->allocate(); }

@@ -73,7 +73,7 @@ class Anchor {
   };
   struct Snapshot {
     std::int64_t cycle = 0;
-    std::vector<char> elements;       // of all origins, concatenated
+    std::vector<char> elements;       // elements of all origins, concatenated
     std::vector<std::uint8_t> begun;  // by origin: it has a value
     std::vector<Parameter> parameters;
   };
@@ -92,7 +92,7 @@ class Anchor {
     std::vector<std::uint32_t> parameters;  // parameters whose first value initialises it
   };
   struct Unit {
-    std::vector<std::uint32_t> origins;  // its memories
+    std::vector<std::uint32_t> origins;  // the unit's memories
     std::vector<std::uint32_t> queues;   // queues into which it puts elements on a known clock
     bool concerned = false;              // it has a memory, or it asserts
     bool jumps = false;                  // it has segments, or reads from a unit with segments
@@ -130,7 +130,7 @@ class Anchor {
   std::uint64_t bytes_ = 0, row_bytes_ = 0;
   std::uint64_t much_ = 0, too_much_ = 0;  // limits for the bytes of inputs kept
   std::optional<Snapshot> current_;
-  // in the order of their cycles; those whose memory is reused
+  // candidates in the order of their cycles; candidates whose memory is reused
   std::vector<Candidate> candidates_, spare_;
   std::vector<Stream> inputs_;
   std::int64_t next_ = 0;

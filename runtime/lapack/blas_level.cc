@@ -44,7 +44,7 @@ constexpr Size tile_vectors = 3, tile_columns = 8;
 #else
 constexpr Size tile_vectors = 1, tile_columns = 6;
 #endif
-constexpr Size depth = 128;  // of a panel, in values of k
+constexpr Size depth = 128;  // number of values of k in a panel
 
 constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
 

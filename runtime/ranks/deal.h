@@ -73,9 +73,9 @@ class DealtRows final : public RowSource {
   std::size_t rows_ = 0, shown_ = 0;
   std::uint32_t in_step_ = 0;
   std::int64_t read_ = 0;            // number of rows of all ranks, including this step
-  std::int64_t step_begin_ = 0;      // the same, without this step
-  std::int64_t before_ = 0;          // the same, before this run
-  std::int64_t passed_ = 0;          // the same, when step_passes last returned true
+  std::int64_t step_begin_ = 0;      // `read_` before this step
+  std::int64_t before_ = 0;          // `read_` before this run
+  std::int64_t passed_ = 0;          // `read_` when step_passes last returned true
   std::uint64_t micro_batches_ = 0;  // number of micro-batches of all ranks before this step
   std::uint32_t checksum_ = 0;
   bool over_ = false;  // the input has ended

@@ -346,7 +346,7 @@ class JsonlReader final : public RowSource {
   const ColumnTexts* const texts_;
   const Missing missing_;
   ObjectHandler handler_;
-  std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // with --missing absent only
+  std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // used with --missing absent only
   std::string_view line_;
   std::size_t length_ = 0;  // including the line end
   std::int64_t number_ = 0;

@@ -135,7 +135,7 @@ struct Typed {
 // The condition of a sampled clock: a variable of the node, or the value of an expression.
 struct ConditionTerm {
   std::int32_t variable = -1;  // ≥ 0: variable index of the node
-  ExprId expr;                 // otherwise: the expression
+  ExprId expr;                 // if `variable` is -1: the expression
 };
 
 using ClockTermId = Id<struct ClockTermTag>;

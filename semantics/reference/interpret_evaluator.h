@@ -35,7 +35,7 @@ struct Place {
 };
 
 struct State {
-  SharedTensor value;        // of values, if present; of a call: its first output
+  SharedTensor value;        // a value's tensor, if present; for a call: its first output
   Place waiters;             // head of the list of cells blocked by this one
   Place next_waiter;         // if blocked: the next cell blocked by the same cell
   std::uint32_t walked = 0;  // cycles already found absent in a search for an instant

@@ -422,7 +422,7 @@ class RankCheck {
   std::map<ValueId, bool> drawn_;
   std::set<ValueId> drawn_apart_;  // initial values that ranks draw differently
   bool by_chance_ = false;         // result of is_drawn: a condition is drawn
-  // Of the first collective: its call, and the micro-batches per step.
+  // The first collective: its call, and the micro-batches per step.
   std::pair<Span, std::string> step_;
 };
 

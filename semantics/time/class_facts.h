@@ -59,7 +59,7 @@ class ClassFacts {
   ClockId clock_;
   Guard ends_;    // literals at last and single instants, with consequences
   Guard others_;  // literals at first and interior instants
-  Guard broken_;  // the same at instants where an assumption fails
+  Guard broken_;  // literals at instants where an assumption fails
   Guard later_;   // literals at interior and last instants, from look-ahead one instant earlier
   // others_ where the cut is present (its clock may be slower), and the literals of its clock.
   Guard others_with_cut_, cut_present_;

@@ -21,10 +21,10 @@ namespace {
 // Facts about the row p that the path has reached, relative to the ends of segments.
 enum Knowledge : std::uint8_t {
   nothing_known,   // p is at most the sum of steps
-  segment_begins,  // the same, and p begins a segment: the row before it, if any, is an end
-  first_row,       // the same, and p is the first row of the run
+  segment_begins,  // as nothing_known, and p begins a segment: the row before it, if any, is an end
+  first_row,       // as nothing_known, and p is the first row of the run
   before_an_end,   // some end is at most the sum of steps, and p is at most that end
-  within_segment,  // the same, and p is no end
+  within_segment,  // as before_an_end, and p is no end
   count_of_knowledge
 };
 

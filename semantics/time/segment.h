@@ -47,7 +47,7 @@ struct Awaiting {
 // The condition that divides time into segments, with its assumptions.
 struct Cut {
   Literal literal;
-  std::vector<Literal> only;  // as in SegmentPlan
+  std::vector<Literal> only;  // assumptions that must hold only where `literal` holds
   bool by_need = false;       // where it holds, no needed post reads the next instant
 };
 
@@ -65,8 +65,8 @@ struct SegmentFailure {
     cut_waits,  // a cut exists but is known only later
     both_ways,  // cuts exist, but some values depend both ways within a segment
   } kind = no_cut;
-  ValueId post;  // for no_cut: the post
-  Literal cut;   // otherwise: the cut
+  ValueId post;  // if the kind is no_cut: the post
+  Literal cut;   // if the kind is another one: the cut
 };
 
 }  // namespace rml

@@ -48,7 +48,7 @@ def main():
             learned = tumours[: (len(tumours) - len(held)) // 60]
             w = parameters(state)["score.w"][0]
             steepest = max(map(abs, gradient(w, learned)))
-            # At the initial weights it is about 160.
+            # Before training, the steepest component of the gradient is about 160.
             if steepest > 0.05:
                 problems.append(f"part {part}: the gradient is {steepest}")
             for (x, malignant, _), row in zip(held, table[-len(held) :]):

@@ -149,7 +149,7 @@ std::string compare(const GeneratedProgram& g, std::size_t due, const Driven& wa
   return "";
 }
 
-// Of some programs every few statements are a function of their own.
+// In a quarter of the programs, lists of statements are split into functions of a few statements each.
 std::uint32_t part(std::uint64_t seed) { return seed % 4 == 1 ? 3 : TargetOptions().part; }
 
 // Evaluated by need, a program has the rows of the reference engine, to the bit, whether it has a schedule or not.

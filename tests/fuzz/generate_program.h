@@ -12,7 +12,7 @@
 namespace rml::fuzz {
 
 struct GeneratedProgram {
-  std::string source;  // with a node main
+  std::string source;  // source text; it has a node main
   Chronogram inputs;   // one row per input, in order
   std::int64_t cycles = 0;
 };

@@ -20,7 +20,7 @@ struct SavedProgram {
 // Loads the shared library FOLDER/NODE.KIND.so.
 SavedProgram load_saved(const std::string& path);
 
-// These throw the exceptions of the runtime.
+// Both functions throw the exceptions of the runtime.
 void run_state_mutant(const SavedProgram& saved, Random& random);
 // The file is written to `folder`.
 void run_parameter_mutant(const SavedProgram& saved, const std::string& folder, Random& random);

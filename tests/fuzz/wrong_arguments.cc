@@ -31,7 +31,7 @@ namespace {
 struct WrongProgram {
   std::string source;
   std::string_view op;
-  std::vector<std::string> shapes;  // of the operands
+  std::vector<std::string> shapes;  // shapes of the operands
 };
 
 class Wrong {

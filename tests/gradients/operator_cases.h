@@ -23,10 +23,10 @@ const std::vector<OperatorCase>& operator_cases();
 // The cases of windows (window_cases.cc), a part of all cases.
 std::vector<OperatorCase> window_cases();
 
-// Each adds the cases of one family, which has its own file.
+// Each of these functions adds the cases of one family of operators, and has its own file.
 void add_functions(std::vector<OperatorCase>&);
 
-// Each adds a part of a family's cases.
+// Each of these functions adds a part of a family's cases.
 void add_indexing_cases(std::vector<OperatorCase>&);
 
 }  // namespace rml::gradients

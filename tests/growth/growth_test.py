@@ -16,7 +16,7 @@ import tempfile
 
 from shapes import SHAPES
 
-SECONDS, MEGABYTES = 40, 700  # of processor time; of resident memory
+SECONDS, MEGABYTES = 40, 700  # limits of processor time and of resident memory
 
 
 def main():

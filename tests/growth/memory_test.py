@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 TEXTS = {"branches": "if x > 0.0 then x else " * 9900, "signs": "- " * 9990}
-KILOBYTES = 150_000, 200_000, 300_000, 500_000, 1_000_000  # of address space
+KILOBYTES = 150_000, 200_000, 300_000, 500_000, 1_000_000  # limits of the address space
 
 
 def main():

@@ -47,7 +47,7 @@ PROGRAMS.update({
   y = sum(v);
   seen = u;""",
 })
-# As networks, in both grains.
+# The programs are also run as networks, in both grains.
 NETWORKS = {"tasks": ["--grain", "stage"], "equations": ["--grain", "op"]}
 for program in ("plant", "controller", "delayed", "gains", "ring", "risky", "learner"):
     for kind, options in NETWORKS.items():

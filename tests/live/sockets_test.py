@@ -227,7 +227,7 @@ def test_left_socket_is_taken_over(bench):
     left = listener(path)
     status, _, err = bench.run("sum", "--input", "unix-listen://in")
     same((status, err), (1, "unix-listen://in: another program listens there\n"))
-    # It did not count as a peer.
+    # The refused program did not count as a peer.
     left.settimeout(0.2)
     try:
         left.accept()
@@ -418,7 +418,7 @@ def test_peer_that_does_not_read(bench):
     same(status, 1)
     expect(err.startswith(f"{name}: interrupted, and the peer did not take everything within 0.5 s; "), err)
     peer.close()
-    # The same at the end of a run, for data that the system could not send.
+    # At the end of a run, data that the system could not send are also waited for.
     server = listener(bench.place / "out")
     running = bench.start("count", "--cycles", "1000", "--output", "unix://out?linger=0.5")
     peer = accept(server)

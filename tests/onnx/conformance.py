@@ -16,7 +16,7 @@ import sys
 
 
 def failures(rmlc, folders, tolerance):
-    """By case: the message of its failure."""
+    """The failures: the name of each failing case, with its message."""
     if not folders:
         return {}
     done = subprocess.run([rmlc, "test", *folders, "--rtol", tolerance], capture_output=True, text=True)

@@ -51,7 +51,7 @@ def differing(program, wanted, found, near, who):
 
 
 class Unjudged(Exception):
-    """No other evaluator runs the model."""
+    """Raised if no other evaluator runs the model."""
 
 
 def by_others(path, program, states):

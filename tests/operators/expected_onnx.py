@@ -96,7 +96,7 @@ def resizes():
     for mode, where, (n, m) in itertools.product(["linear", "cubic", *NEAREST], COORDINATES,
                                                  [(4, 7), (5, 3), (3, 6), (4, 1), (1, 3), (3, 3)]):
         if (where, m) == ("pytorch_half_pixel", 1) and mode != "linear":
-            continue  # at 0 by the text of the specification, at -0.5 by the evaluator
+            continue  # the only coordinate is 0 according to the specification, -0.5 in the evaluator
         yield n, {"mode": mode, "coordinates": where, "size": m}
     for mode, (n, m) in itertools.product(["linear", "cubic"], [(7, 3), (9, 2), (3, 7), (8, 5)]):
         for flags in ({"antialias": 1}, {"exclude_outside": 1}, {"antialias": 1, "exclude_outside": 1}):
@@ -113,7 +113,7 @@ def resizes():
 
 def resizing(case):
     for k, (n, attributes) in enumerate(resizes()):
-        if attributes.get("scale"):  # in single precision, as in ONNX
+        if attributes.get("scale"):  # ONNX stores the scale in single precision
             attributes["scale"] = float(np.float32(attributes["scale"]))
         for name in ("start", "end"):
             if name in attributes:
@@ -164,7 +164,7 @@ def along(at, n, mode, padding, align):
 
 
 def sample(x, grid, mode, padding, align_corners):
-    """In double precision, which ONNX's evaluator does not use."""
+    """Samples in double precision, which ONNX's evaluator does not use."""
     axes = x.ndim - 2
     y = np.zeros((*x.shape[:2], *grid.shape[1:-1]))
     for at in np.ndindex(grid.shape[:-1]):

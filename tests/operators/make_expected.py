@@ -118,7 +118,7 @@ def elementwise():
                 if dtype not in ("i32", "f32") and (k + j) % 3 != 0:
                     continue
                 a, b = draw(dtype, sa), draw(dtype, sb)
-                if op in ("minimum", "maximum"):  # of equal operands, such as -0 and 0, the first
+                if op in ("minimum", "maximum"):  # the first of two equal operands is the result, such as of -0 and 0
                     case(op, [a, b], np.where(a == b, a, FLOAT_BINARY[op](a, b)))
                 elif dtype in FLOATS:
                     case(op, [a, b], FLOAT_BINARY[op](a, b), 1e-6 if op == "pow" else 0.0)
@@ -152,7 +152,7 @@ def elementwise():
         for op in ("add", "mul", "div", "mod", "minimum", "maximum"):
             a, b = np.broadcast_arrays(s[:, None], s[[0, 2, 3, 10, 12]])
             expected = FLOAT_BINARY[op](a, b)
-            if op in ("minimum", "maximum"):  # of equal operands, the first
+            if op in ("minimum", "maximum"):  # the first of two equal operands is the result
                 expected = np.where(a == b, a, expected)
             case(op, [s[:, None], s[[0, 2, 3, 10, 12]]], expected)
         for op, f in COMPARE.items():

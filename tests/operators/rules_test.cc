@@ -109,7 +109,7 @@ TEST(DTypeRules, every_allowed_dtype_has_a_kernel) {
   for (std::size_t id = 0; id < operators().size(); ++id) {
     const OperatorInfo& info = operators()[static_cast<OperatorId>(id)];
     if (info.parameters.size() != 1 || operand_count(info) != 1) continue;
-    if (info.kernel.starts_with("rml_lapack_")) continue;  // these take matrices
+    if (info.kernel.starts_with("rml_lapack_")) continue;  // operators of linear algebra take matrices
     if (info.name == "tree_sum") continue;                 // needs an axis
     for (int d = 0; d < dtype_count; ++d) {
       const auto dtype = static_cast<DType>(d);

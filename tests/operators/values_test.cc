@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// As in make_expected.py.
+// The same seeds and cycle as in make_expected.py.
 constexpr EvaluationContext context{0x0123456789ABCDEFu, 0xFEDCBA9876543210u};
 constexpr std::int64_t cycle = 41;
 

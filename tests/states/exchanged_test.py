@@ -69,7 +69,8 @@ class Exchanged(unittest.TestCase):
         self.assertEqual(self.rows(moved, "x\n2\n", "--load", "s"), ["93"])
 
     def test_names_that_are_exchanged_are_refused(self):
-        """By name each memory is the one, by its equation the other, so the state is refused."""
+        """Each memory corresponds to one saved memory by its name, and to the other by its
+        equation. So the state is refused."""
         self.save_two()
         text = TWO + "  b = total(x);\n  a = total(10.0 * x);\n"
         said = self.refused(text, "x\n3\n", "--load", "s")

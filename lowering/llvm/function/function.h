@@ -54,7 +54,7 @@ class Function {
   IrValue cells = nullptr;  // address of the cells that are apart from the state
   PortPlaces ports;
   std::uint64_t header_at = 0;     // offset in the state of the header that records faults
-  IrValue other_header = nullptr;  // a header of another state, used instead
+  IrValue other_header = nullptr;  // if set: the header of another state, which records faults instead
   IrValue given = nullptr;         // addresses of the caller's inputs, while a cycle is pushed
   IrValue key = nullptr;           // networks: the key of the pushed element
   const Aliasing* aliasing = nullptr;

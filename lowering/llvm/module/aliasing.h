@@ -82,7 +82,7 @@ class Aliasing {
     std::size_t position, loop_begin = SIZE_MAX;
     std::unordered_map<std::uint32_t, std::size_t> defined, last_use;
     std::unordered_map<std::uint32_t, std::size_t> first_use;                 // by inlined value
-    std::vector<std::pair<const steps::Statement*, std::size_t>> statements;  // with their positions
+    std::vector<std::pair<const steps::Statement*, std::size_t>> statements;  // each statement with its position
     std::vector<std::pair<std::size_t, std::size_t>> runs;                    // first and last statement of each loop
     std::unordered_map<std::uint64_t, std::vector<std::size_t>> writes;       // positions, by place
     std::vector<std::pair<ValueId, ValueId>> same;  // (owner of the memory, value that shares it)

@@ -71,7 +71,7 @@ class Emission {
   struct Place {
     Span span;
     ValueId value;     // valid: the place is its equation
-    std::string text;  // otherwise: the name of the place
+    std::string text;  // if `value` is invalid: the name of the place
   };
   std::uint32_t place_of(ValueId v);
   std::uint32_t new_place(Span, std::string text);

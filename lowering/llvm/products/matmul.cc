@@ -109,7 +109,7 @@ void product_unrolled(Function& f, const Product& p, ValueId a, ValueId b, const
   const bool ordered = is_float(p.dtype) && f.module.numeric.strict;
   llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
   llvm::FastMathFlags flags = ir.getFastMathFlags();
-  flags.setAllowReassoc(false);  // this order is the best already
+  flags.setAllowReassoc(false);  // the order of additions chosen here is the best already
   ir.setFastMathFlags(flags);
   const bool several = !ordered && p.m * p.n <= 2;
   const std::size_t chains = several ? static_cast<std::size_t>(f.module.numeric.chains_of(p.inner)) : 1;

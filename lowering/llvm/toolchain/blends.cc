@@ -150,7 +150,7 @@ class Blends {
 
   llvm::Function& function_;
   const llvm::BasicBlock* measured_ = nullptr;
-  std::unordered_map<const llvm::Value*, int> depths_;  // in that block
+  std::unordered_map<const llvm::Value*, int> depths_;  // depths of the values in the block `measured_`
 };
 
 }  // namespace

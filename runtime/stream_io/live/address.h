@@ -35,7 +35,7 @@ struct Address {
   std::string client;
   int qos = 1;
   bool retain = false;
-  int version = 0;        // of the protocol: 3 or 5; 0: not given
+  int version = 0;        // version of the protocol: 3 or 5; 0: not given
   int keepalive = 32767;  // seconds (nine hours); mosquitto 2.0.21 treats 65535 as no limit
   std::string password_file, password_env;
   std::string cafile, capath, cert, key;

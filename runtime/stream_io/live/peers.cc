@@ -138,7 +138,7 @@ class Attempts : public Peers {
   }
 
   const Address address_;
-  std::string problem_;  // of the last attempt
+  std::string problem_;  // why the last attempt failed
   double longest_attempt_ = 30;
 };
 

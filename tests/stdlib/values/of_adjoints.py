@@ -33,7 +33,7 @@ def svd(u, s, vt, du, ds, dvt):
 
 
 def eigh(w, v, dw, dv):
-    """The same for eigenvectors."""
+    """The adjoint of a matrix from the adjoints of its eigenvalues and eigenvectors."""
     a = ((v * w) @ v.mT).requires_grad_()
     parts = L.eigh((a + a.mT) / 2)
     signs = (parts[1] * v).sum(0).sign().detach()

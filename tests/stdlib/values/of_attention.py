@@ -57,7 +57,7 @@ def streaming(entries, heads, shared):
 
 
 def at_once(peer):
-    """For streams whose first segment never ends: applies the peer to whole arrays."""
+    """Applies the peer to whole arrays, for streams whose first segment never ends."""
 
     def run(*given):
         made = peer(*[torch.tensor(x) for x in given])

@@ -108,7 +108,8 @@ def settled(a, q, most=60, tolerance=1e-4):
 
 
 def step(x, m):
-    """Of costs m mᵀ + 1: one step, of which the least over the command is found by its own equation."""
+    """One step for the cost matrix m mᵀ + 1, with the least value over the command found from a
+    formula of its own."""
     b, r, p = torch.tensor([[0.0], [1.0]]).double(), 2.0, m @ m.T + torch.eye(2)
     k = (b.T @ p @ x) / (r + (b.T @ p @ b))
     return torch.cat([torch.eye(2) + x.T @ p @ x - k.T @ (r + b.T @ p @ b) @ k, k])

@@ -17,7 +17,7 @@ def text(array):
 
 
 def held(u):
-    """Each column with its last finite value in place of one that is not."""
+    """Replaces each value that is not finite by the last finite value of its column."""
     u, last = u.copy(), np.zeros_like(u[0])
     for row in u:
         row[~np.isfinite(row)] = last[~np.isfinite(row)]
@@ -27,7 +27,7 @@ def held(u):
 
 def response(u):
     system = control.ss(A, B, C, D, dt=True)
-    if len(u) == 1:  # of one sample, python-control has none
+    if len(u) == 1:  # python-control computes no response to a single sample
         return C @ X0 + D @ u[0], X0
     found = control.forced_response(system, inputs=u.T, initial_state=X0, squeeze=False)
     return found.outputs.reshape(1, -1).T, found.states.reshape(2, -1).T
@@ -53,7 +53,8 @@ def bilinear(dt, a):
 
 
 def compensated(lead, lag):
-    """By SciPy's backward differences, at rest in the first input."""
+    """The expected compensator by SciPy's backward differences. Before the first input it is at
+    rest at that input."""
     def run(x):
         x = held(x[:, None])[:, 0]
         with warnings.catch_warnings():
@@ -101,7 +102,7 @@ random = np.random.default_rng(233)
 
 
 def difference(x):
-    """Without a lag: x and its slope, 0 at first."""
+    """The expected result for a lag of 0: x plus a multiple of its slope, which is 0 at first."""
     return x + 0.25 / 0.5 * np.diff(x, prepend=x[0])
 
 

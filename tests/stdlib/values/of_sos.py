@@ -93,7 +93,7 @@ def paired_of(a):
 
 
 def one_section(a):
-    """With one pair of zeros and poles there is one section."""
+    """The only section of a filter with one pair of zeros and one pair of poles."""
     z, p = ([v / (1 + abs(v)) for v in part[:2]] for part in zeros_and_poles(a))
     return signal.zpk2sos(z, p, 1.0)[0]
 

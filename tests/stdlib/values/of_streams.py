@@ -20,7 +20,7 @@ def per_segment(statistic):
     return run
 
 def accuracy(p, k):
-    """In millionths, because rates are always f64."""
+    """The accuracy in millionths as an integer, because the peer's rates are always f64."""
     return int(1e6 * metrics.accuracy_score(k, p) + 0.5)
 
 def confusion(p, k):

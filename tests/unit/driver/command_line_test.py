@@ -108,7 +108,7 @@ class CommandLine(unittest.TestCase):
         for command in (["check"], ["build", "-o", self.folder / "program"], ["run"], ["show", "core"]):
             done = rmlc(*command, self.file, input="a,b\n1,2\n")
             self.assertEqual(done.stderr.count("does not fit i32"), 1, command)
-        # `diff` copies the call.
+        # The error is in the called node, which `diff` copies, and is still reported once.
         self.file.write_text("node square(x) -> (y)\n  y = x * x;\n"
                              "node main(x: f64) -> (d: f64)\n  _, d = diff square(x, not x, 1.0);\n")
         self.assertEqual(rmlc("check", self.file).stderr.count("`not` needs bool, found f64"), 1)

@@ -138,7 +138,7 @@ class GivenInputs(unittest.TestCase):
         self.assertIn("error[E0902]: -D k=2): the value is not an expression", told)
         told = self.rmlc(*fir, "-D", "k=2", "-D", "gain=hugo", given=ROWS, status=1)
         self.assertIn("-D gain=hugo\n  |         ^^^^", told)
-        # Each message of the node is there once, though it is checked in two forms.
+        # Each message about the node appears once, though the node is checked in two forms.
         wrong = self.write("wrong.rml", "node f(n, x: f64) -> (y: f64)\n  y = x + undefined;\n")
         told = self.rmlc("check", wrong, "-D", "n=2", status=1)
         self.assertEqual(told.count("error["), 1)

@@ -5,7 +5,7 @@ import unittest
 
 
 class InFolder(unittest.TestCase):
-    """Each test has a folder of its own with `files`, contents by name."""
+    """Each test has a folder of its own with the files that `files` lists: names and contents."""
     files = {}
 
     def setUp(self):

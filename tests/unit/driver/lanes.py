@@ -29,7 +29,8 @@ class Port:
         flag = self.name != of and of in shapes
         self.input, dtype, self.elements, clock = shapes[self.name if not flag else of]
         self.dtype = "bool" if flag else dtype
-        self.clock = clock if flag else None  # for a flag: the conditions of its port with their required values
+        # Flags only: the conditions of the port's clock with their required values.
+        self.clock = clock if flag else None
         if flag:
             self.elements = 1
 
@@ -63,7 +64,7 @@ class Library:
         runtime = rmlc.parent.parent / "lib" / "rmlc" / "librmlrt.a"
         made = subprocess.run(["cc", "-shared", "-o", "m.so", "m.o", runtime, "-lstdc++", "-lm", "-Wl,--no-undefined"],
                               cwd=folder, capture_output=True, text=True)  # fmt: skip
-        if made.returncode != 0:  # it calls external nodes
+        if made.returncode != 0:  # the node calls external nodes
             self.refused = "cannot be linked alone: " + made.stderr
             return
         own = folder / f"{random.random()}.so"
@@ -91,7 +92,7 @@ class Library:
             getattr(self.library, f"{self.name}_{what}")
             for what in ("step", "group_step", "group_put", "group_get", "group_init")
         )
-        # Without lanes it is a loop over NODE_step in the header.
+        # If the node has no lanes, NODE_step_many is a loop in the header, not a symbol.
         self.step_many = getattr(self.library, f"{self.name}_step_many", None)
 
 
@@ -110,7 +111,7 @@ class Both:
         self.states = places[:n]
         self.apart = (ctypes.c_void_p * n)(*rng.sample(places[n:], n))
         library.group_init(self.groups, ctypes.c_int64(n))
-        # By state and by element; outputs keep their old values where nothing is written.
+        # Buffers by state and by element. Outputs keep their old values where nothing is written.
         self.own = [(p.ctype * (p.elements * n))() for p in library.ports]
         self.side = [(p.ctype * (p.elements * n))() for p in library.ports]
         self.many = [(p.ctype * (p.elements * n))() for p in library.ports]

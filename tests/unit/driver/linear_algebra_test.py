@@ -105,7 +105,7 @@ class LinearAlgebra(unittest.TestCase):
             self.decomposed(size(100, 3) @ size(3, 90), dtype)  # of rank 3
             self.decomposed(numpy.ones((70, 60)), dtype)
             self.decomposed(numpy.zeros((60, 70)), dtype)
-            self.decomposed(numpy.eye(65), dtype)  # one value, many times
+            self.decomposed(numpy.eye(65), dtype)  # all singular values are equal
             self.decomposed(numpy.diag(10.0 ** -numpy.arange(0, 30, 0.5)), dtype)
 
     def test_eigenvalues(self):

@@ -45,7 +45,7 @@ class Terminal(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertTrue(harmless(done.stderr, "--color" in arguments), done.stderr)
         self.assertIn(say, done.stderr.decode())
-        if "sarif" not in arguments:  # that lists all codes
+        if "sarif" not in arguments:  # a SARIF file lists all codes
             self.assertLess(len(done.stderr), 5000)
         return done.stderr.decode()
 
@@ -157,7 +157,7 @@ class Terminal(unittest.TestCase):
                 said = self.complaint("check", "of/p.rml", *more, say=": line 1 has an error")
                 for word in ("root", "salt", "hash", "19000", "daemon"):
                     self.assertNotIn(word, said)
-        # In the program's folder and in those of -I, lines are quoted.
+        # Lines of files are quoted if the files are in the program's folder or in a folder of -I.
         self.write("of/p.rml", f'import "shadow";\n{PLAIN}')
         self.complaint("check", "of/p.rml", say="root:$6$salt")
         self.write("of/p.rml", f'import "../shadow";\n{PLAIN}')
