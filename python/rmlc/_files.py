@@ -20,12 +20,22 @@ def path_of(value: Any, name: str) -> str:
     return os.fspath(value)
 
 
+def refuse_device(opened: Any) -> None:
+    """Raises OSError if an open file is a device, because it may have no end. A terminal has one."""
+    try:
+        number = opened.fileno()
+    except (AttributeError, OSError):
+        return
+    mode = os.fstat(number).st_mode
+    if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and not os.isatty(number):
+        name = opened.name if isinstance(opened.name, str) else None
+        raise OSError(errno.EINVAL, "a device, not a file; give a regular file", name)
+
+
 def read_bytes(file: str | os.PathLike[str]) -> bytes:
     """Returns the whole content of a file. Raises OSError for a device, because it may have no end."""
     with open(file, "rb") as opened:
-        mode = os.fstat(opened.fileno()).st_mode
-        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            raise OSError(errno.EINVAL, "a device, not a file; give a regular file", os.fspath(file))
+        refuse_device(opened)
         return opened.read()
 
 
@@ -39,6 +49,8 @@ class replaced:
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         self._file = os.fspath(file)
+        if os.path.exists(self._file) and not os.path.isfile(self._file):
+            raise OSError(errno.EINVAL, "not a regular file, so it cannot be replaced; give another path", self._file)
         self._beside = f"{self._file}.{os.getpid()}.part"
 
     def __enter__(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from . import _core
 from ._arrays import whole
 from ._errors import CompileError, CompileWarning
-from ._files import read_bytes, read_text
+from ._files import read_bytes, read_text, refuse_device
 from ._ports import Port
 from ._typing import TYPE_CHECKING, NamedTuple
 
@@ -481,6 +481,7 @@ def compile(text: str | os.PathLike[str] | SupportsRead, *, name: str = "", impo
     if not isinstance(text, (str, bytes)) and hasattr(text, "read"):
         own = getattr(text, "name", "")
         name = name or (own if isinstance(own, str) else "")
+        refuse_device(text)
         read = text.read()
     source = read.decode("utf-8") if isinstance(read, bytes) else read
     if not isinstance(source, str):

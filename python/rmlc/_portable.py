@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 
+from ._files import read_bytes, read_text
 from ._node import Node, Request, run_compiler
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -61,7 +62,7 @@ class Portable:
 
 def _content(path: str) -> bytes | None:
     try:
-        return pathlib.Path(path).read_bytes()
+        return read_bytes(path)
     except OSError:
         return None
 
@@ -76,7 +77,7 @@ def portable(node: Node, also: Iterable[str]) -> Portable:
     needed = {each for each in needed if os.path.commonpath([each, _PACKAGE]) != _PACKAGE}
     own = os.path.abspath(request.file)
     if not request.text and not own.endswith(".onnx"):
-        request = request._replace(text=pathlib.Path(own).read_text(encoding="utf-8"))
+        request = request._replace(text=read_text(own))
         needed.discard(own)
     parameters, renamed, partial = request.parameters
     request = request._replace(
@@ -85,4 +86,4 @@ def portable(node: Node, also: Iterable[str]) -> Portable:
         import_folders=tuple(map(os.path.abspath, request.import_folders)),
         libraries=libraries,
         parameters=(os.path.abspath(parameters) if parameters else "", renamed, partial))
-    return Portable(request, tuple((each, pathlib.Path(each).read_bytes()) for each in sorted(needed)))
+    return Portable(request, tuple((each, read_bytes(each)) for each in sorted(needed)))

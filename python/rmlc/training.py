@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ._arrays import describe, whole
-from ._files import replaced
+from ._files import refuse_device, replaced
 from ._instance import Instance
 from ._node import Node
 from ._rows import Rows, Sampled
@@ -185,10 +185,12 @@ class _Record:
 
     def read(self, file: pathlib.Path) -> None:
         try:
-            with zipfile.ZipFile(file) as archive:
-                about = json.loads(archive.read("epochs.json"))
-                self.last, self.best = archive.read("last.state"), archive.read("best.state")
-                values, goal, stopped = about["values"], about["goal"], about["stopped"]
+            with open(file, "rb") as opened:
+                refuse_device(opened)
+                with zipfile.ZipFile(opened) as archive:
+                    about = json.loads(archive.read("epochs.json"))
+                    self.last, self.best = archive.read("last.state"), archive.read("best.state")
+            values, goal, stopped = about["values"], about["goal"], about["stopped"]
         except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"checkpoint: {file} is not a checkpoint of epochs; give another file: {error}") from error
         if (goal == "least") != self.least:

@@ -326,6 +326,25 @@ def test_devices_are_no_files() -> None:
             node.start(load="/dev/zero", **arguments)
         with pytest.raises(rmlc.RunError, match="not a regular file"):
             node.start(params="/dev/zero", **arguments)
+    with open("/dev/zero", "rb") as opened, pytest.raises(OSError, match="a device, not a file"):
+        rmlc.compile(opened)
+    with pytest.raises(rmlc.CompileError, match="/dev/zero: not a regular file"):
+        rmlc.compile("node g(x: f64) -> (y: f64) node main(x: f64) -> (y: f64) y = g(x);").node(
+            "main", libraries=["/dev/zero"])
+    with pytest.raises(OSError, match="a device, not a file"):
+        list(rmlc.training.epochs(node.start(), {"x": np.ones(2)}, most=1, checkpoint="/dev/zero", resume=True))
+
+
+def test_devices_are_not_replaced(tmp_path: pathlib.Path) -> None:
+    instance = rmlc.compile("node main(x: f64) -> (y: f64) y = x;").node().start()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for place in (pipe, tmp_path):
+        with pytest.raises(OSError, match="not a regular file, so it cannot be replaced"):
+            instance.save(place)
+        with pytest.raises(OSError, match="not a regular file, so it cannot be replaced"):
+            list(rmlc.training.epochs(instance, {"x": np.ones(2)}, most=1, checkpoint=place))
+    assert pipe.is_fifo() and [each.name for each in tmp_path.iterdir()] == ["pipe"]
 
 
 def test_sampled_cycles_are_integers() -> None:

@@ -46,6 +46,7 @@ ByteSource& ByteSource::operator=(ByteSource&& other) noexcept {
   name_ = std::move(other.name_);
   std::swap(fd_, other.fd_);
   std::swap(owns_fd_, other.owns_fd_);
+  device_ = other.device_;
   input_ = std::move(other.input_);
   rest_ = other.rest_;
   waiting_ = std::move(other.waiting_);
@@ -81,6 +82,7 @@ ByteSource ByteSource::open(const std::string& path, Coding coding, Waiting wait
   if (fstat(source.fd_, &status) == 0) {
     if (S_ISDIR(status.st_mode)) throw Failure("cannot read '" + source.name_ + "': it is a directory");
     if (S_ISREG(status.st_mode)) source.raw_size_ = static_cast<std::uint64_t>(status.st_size);
+    source.device_ = (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && ::isatty(source.fd_) == 0;
   }
   source.waiting_ = std::move(waiting);
   source.start(coding);
@@ -229,7 +231,9 @@ std::string_view ByteSource::whole() {
   most_unread_ = default_memory_ceiling();
   // The buffer gets the size of the file at once, so that it need not be moved while it fills.
   if (fd_ >= 0 && !inflater_ && raw_size_ > capacity_ && raw_size_ <= most_unread_) move_to_buffer(raw_size_ + chunk);
-  while (more()) continue;
+  while (more()) {
+    if (device_) throw Failure("cannot read '" + name_ + "': it is a device, whose end this format would wait for");
+  }
   return {begin_, size()};
 }
 

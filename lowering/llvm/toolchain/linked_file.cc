@@ -100,6 +100,11 @@ std::string rename_members(const llvm::objcopy::MultiFormatConfig& config, const
 
 std::optional<LinkedFile> read_linked_file(const std::string& path, const std::set<std::string>& wanted,
                                            std::string& error) {
+  // A device may have no end.
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path)) {
+    error = path + ": not a regular file";
+    return std::nullopt;
+  }
   auto binary = llvm::object::createBinary(path);
   if (!binary) {
     error = path + ": " + llvm::toString(binary.takeError());

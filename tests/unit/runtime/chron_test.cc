@@ -26,6 +26,17 @@ TEST(Chron, columns_are_aligned) {
             "bp | F   F T\ni  | 2 -16 8\n");
 }
 
+TEST(Chron, devices_have_no_end) {
+  const CopyProgram copy({{"x", RML_F64}});
+  for (const char* input : {"/dev/zero", "x=/dev/zero"}) {
+    const Outcome outcome = run(copy.table(), {"--format", "chron", "--input", input}, "");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.err, "cannot read '/dev/zero': it is a device, whose end this format would wait for\n");
+  }
+  EXPECT_NE(run(copy.table(), {"--format", "chron", "--input", "/dev/null"}, "").err.find("no line 'x | …'"),
+            std::string::npos);
+}
+
 TEST(Chron, absent) { EXPECT_EQ(copied_chron(sampled, "c|T F T\nx|1.5 . 2"), "c |   T F T\nx | 1.5 . 2\n"); }
 
 TEST(Chron, comments_blank_lines_and_other_names) {
