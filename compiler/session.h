@@ -45,7 +45,7 @@ enum class OnDemand : std::uint8_t {
 // Decides which rows may be written before the inputs of their cycle are read
 // (lowering/steps/leading.h).
 enum class EarlyRows : std::uint8_t {
-  never,        // for outputs that are files
+  never,        // used if outputs are written to files
   by_schedule,  // rows that a straight program knows early
   all,          // if the schedule misses some, the program runs on demand
 };

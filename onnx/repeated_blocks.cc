@@ -194,7 +194,7 @@ class Blocks {
     return found;
   }
 
-  // Returns the positions without overlap whose form equals that of the first.
+  // Returns the positions whose blocks have the same form as the block at the first position, and do not overlap.
   std::vector<std::size_t> alike(const std::vector<std::size_t>& all, std::size_t length) {
     const std::vector<std::size_t> first = form(all[0], length);
     std::vector<std::size_t> places = {all[0]};

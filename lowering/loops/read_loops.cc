@@ -93,7 +93,7 @@ class LoopsReader : FormReader {
     f();
     speak_of(outer);
   }
-  // A value of the current core.
+  // Reads a value, which must be one of the core that is being read.
   ValueId scoped_value() {
     if (scope() != body_) lines_.fail("this is a value of somewhere else");
     return value();

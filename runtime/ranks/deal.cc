@@ -109,7 +109,7 @@ void DealtRows::go_on(const RunRecord& saved, bool resumes, const std::string& p
       throw Failure("'" + path +
                     "' was saved where the input ended in the middle of a micro-batch, whose rows only one " +
                     "rank had; to begin with what was learned, use --load-params");
-    // A step that was cut short is complete; numbering continues with the next step.
+    // A step that the end of the input cut short counts as a whole one; numbering continues with the next step.
     const std::uint64_t per_step = program_.per_step;
     micro_batches_ = (micro_batches_ + per_step - 1) / per_step * per_step;
     before_ = read_;

@@ -51,7 +51,7 @@ class RowVariables {
   std::vector<TypeId> types_;
 };
 
-// Applies the rules to one constant or node. The items that it names are done.
+// Applies the rules to one constant or node. The types of the constants and nodes that it uses must be known.
 class TypeChecker {
  public:
   TypeChecker(const Program& program, const Resolved& names, Typed& result, Diagnostics& diagnostics)

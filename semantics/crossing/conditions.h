@@ -37,8 +37,8 @@ class Conditions {
     // conjunction: a and b; choice: a ? b : c; memory: a, later b of one instant before; ahead: a
     // at the next instant
     Condition a, b, c;
-    Condition present{};      // of a memory: the condition under which it has an instant
-    std::uint32_t index = 0;  // of a repeated condition: index of its lasso
+    Condition present{};      // for a memory: the condition under which it has an instant
+    std::uint32_t index = 0;  // for a repeated condition: index of its lasso
     ValueId value{};          // the core value of the cell, if it has one
   };
 

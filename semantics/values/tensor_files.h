@@ -18,7 +18,7 @@ struct LoadError {
 
 struct TensorFiles {
   virtual ~TensorFiles() = default;
-  // `from`: the call; relative paths begin at the folder of its source file.
+  // `from` is the call that names the file; relative paths begin at the folder of the call's source file.
   virtual std::variant<std::shared_ptr<const Tensor>, LoadError> find(Span from, const std::string& file,
                                                                       const std::string& name) = 0;
 };

@@ -363,7 +363,8 @@ def begin_as_before(folder):
             for program, more in (("old", []), ("new", []), ("new", ["--map", "g=gain"]))[:3 if k < 2 else 1]:
                 first, _ = run(folder / "old.rml", "--key", "m", "--load-params", folder / "five.state", "--save", folder / "s",
                                text=table(["m", "x", "c"], rows[:cut]))
-                # Twice; parameters that began in between must not be lost.
+                # The state is loaded and saved once more without rows, so that it is loaded
+                # twice. Parameters that began in between must not be lost.
                 run(folder / f"{program}.rml", "--key", "m", "--load", folder / "s", *more, "--save", folder / "s", text="m,x,c\n")
                 rest, _ = run(folder / f"{program}.rml", "--key", "m", "--load", folder / "s", text=table(["m", "x", "c"], rows[cut:]))
                 same(first + rest.split("\n", 1)[1], whole, f"begin as before: {k}, {program}, cut at {cut}")

@@ -241,8 +241,8 @@ class Program:
         return self.numbers.integers(low, extent, (CYCLES, *shape)).astype(NUMPY[dtype]), dtype
 
     def indexed(self, guard=None):
-        """An application that stops the program if an index is out of bounds. With `guard`, it
-        is where the guard is false."""
+        """An application that stops the program if an index is out of bounds. If `guard` is given,
+        indices may be out of bounds only where it is false."""
         x, dtype, shape = self.operand(ANY, 1, 3, empty=False)
         op = self.draw.choice(["index", "take", "gather", "gather_nd", "scatter", "scatter_nd"])
         axis = 0 if op in ("index", "gather_nd", "scatter_nd") else self.draw.randrange(len(shape))

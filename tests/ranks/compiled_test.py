@@ -112,7 +112,7 @@ class Compiled(unittest.TestCase):
             (self.folder / "state").rename(self.folder / "first")
             found = net.learned(program(then), slice(int(ENDS[3]), None), net.w, "--load", self.folder / "first")
             self.assertEqual(found.tobytes(), expected.tobytes())
-        # Rows after the last end are in the memories of one rank.
+        # The rows after the last end of a micro-batch are only in the memories of one rank.
         net.learned(program(2), slice(0, int(ENDS[3]) + 1), net.w)
         (self.folder / "state").rename(self.folder / "first")
         with self.assertRaisesRegex(SystemExit, "the input ended in the middle of a micro-batch"):

@@ -225,7 +225,7 @@ std::pair<std::size_t, std::size_t> part_of(const Tensor& element, std::int64_t 
 
 }  // namespace
 
-// An iteration. Its body has no memory, so the rounds are instants of a denotation of the body.
+// Evaluates an iteration. Its body has no memory, so its rounds are evaluated like instants of a program.
 Denotation::Tensors Denotation::call(const core::Call& rhs, std::int64_t cycle, Lack& lack) const {
   const ExternalNode& node = core_.externals[rhs.external];
   if (node.iteration == nullptr) throw std::logic_error("the denotation of a C function is not known");

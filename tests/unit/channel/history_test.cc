@@ -141,8 +141,8 @@ class Caller {
   Caller(Channel<std::uint32_t> channel, std::uint32_t number, std::atomic<std::int64_t>& left, std::stop_source stop)
       : channel_(std::move(channel)), left_(left), stop_(std::move(stop)), number_(number), random_(number + 1) {}
 
-  // Half of the threads never wait without limit to send, the others never to receive, so they
-  // cannot wait for each other.
+  // Half of the threads never wait without a limit for sending, the others never for receiving,
+  // so that they cannot wait for each other forever.
   void run() {
     while (left_.fetch_sub(1, std::memory_order_relaxed) > 0) {
       switch (random_() % 8) {

@@ -1,7 +1,8 @@
-"""`-D NAME=VALUE` of an input: a node with static arguments is run, checked and differentiated by itself.
+"""Tests `-D NAME=VALUE` for inputs: a node with static arguments is run, checked and differentiated
+on its own.
 
-given_inputs_test.py RMLC. Results are held to numbers worked by hand, or to those of the node with the values written in it.
-"""
+given_inputs_test.py RMLC. The expected results are numbers computed by hand, or those of the node
+with the values written into it."""
 
 import pathlib
 import re
