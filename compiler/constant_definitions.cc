@@ -12,7 +12,8 @@ namespace {
 
 class Transplant {
  public:
-  // The position `first` in the text of `from` becomes the beginning of `as`.
+  // Copies trees of `from` into `to`. In the places of the copy, the position `first` of the old
+  // text becomes the beginning of `as`.
   Transplant(const Program& from, Program& to, std::uint32_t first, Span as)
       : from_(from), to_(to), first_(first), as_(as) {}
 

@@ -20,7 +20,7 @@ struct LoadedFiles::File {
   explicit File(const fs::path& path) : view(path) {}
   FileView view;
   rt::Safetensors content;
-  LoadError error;  // with a message: the file cannot be used
+  LoadError error;  // if it has a message, the file cannot be used
 };
 
 LoadedFiles::LoadedFiles(const SourceMap& sources) : sources_(sources) {}

@@ -84,7 +84,7 @@ struct Unscheduled {
 
 class Arranged {
  public:
-  Schedule schedule;                     // holds its core
+  Schedule schedule;                     // includes the core that it orders
   std::optional<Unscheduled> on_demand;  // if set, the schedule has a core and no units
 
  private:

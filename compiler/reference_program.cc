@@ -171,7 +171,7 @@ struct ReferenceProgram::Tables {
   std::vector<rml_site> sites;
   std::unordered_map<const Value*, std::uint32_t> value_sites;
   std::unordered_map<std::uint32_t, std::uint32_t> knot_sites;  // by index of the value
-  std::uint32_t assert_sites = 0, input_sites = 0;              // first index of each
+  std::uint32_t assert_sites = 0, input_sites = 0;              // index of the first site of each of these kinds
   std::vector<rml_cut> cuts;
   std::vector<rml_parameter> parameters;
   std::vector<rml_watch> watches;

@@ -51,7 +51,7 @@ struct Translation {
   std::optional<SpecialisedNode> specialised;  // the entry, if -D gives values to some of its inputs
   Checked checked;
   const Checked* front = nullptr;  // the checked tree to instantiate, if another object owns it; else null
-  // The later forms.
+  // The later forms of the program.
   std::variant<std::monostate, Core, Schedule, Segments, steps::Program, loops::Program> form;
   Productivity productivity;
   EmitOptions emit;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t signal_stack_bytes = 64 * 1024;
 
-// The activity of the command's thread, for the whole process, as signals are.
+// The activity of the thread that runs the command. It is global because signal handlers are.
 const Activity* of_command = nullptr;
 
 const Activity& what_is_done() {

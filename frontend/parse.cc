@@ -75,7 +75,7 @@ class Builder {
     if (const std::size_t needed = list.size() + tokens_.size() / 2; needed > 2 * list.capacity()) list.reserve(needed);
   }
 
-  // Places and texts.
+  // Functions that return places and texts.
   Span span(const antlr4::Token* t) const {
     const Token& token = tokens_[t->getTokenIndex()];
     return {file_, token.begin, token.end};
@@ -561,7 +561,7 @@ void parse_tokens(ParsedModule& result, std::uint32_t file, ModuleId id, Program
   parser.setErrorHandler(recovery);
   Builder builder(file, id, program, result.tokens, sources, diagnostics);
   while (recovery->find_item(&parser)) {
-    parser.setState(antlr4::atn::ATNState::INVALID_STATE_NUMBER);  // no rule is calling
+    parser.setState(antlr4::atn::ATNState::INVALID_STATE_NUMBER);  // the parser is not inside a rule
     builder.add_item(parser.item());
     parser.getTreeTracker().reset();
   }

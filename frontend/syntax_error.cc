@@ -288,11 +288,11 @@ class NestingCount {
 
  private:
   struct Level {
-    int entered = 0;  // the bracket and the prefix operators before it
-    int held = 0;     // conditionals and fbys that began since
+    int entered = 0;  // levels of nesting by the bracket and the prefix operators before it
+    int held = 0;     // levels of nesting by conditionals and fbys that began after it
   };
   std::vector<Level> levels_ = {{}};
-  int total_ = 0;  // sum over all levels
+  int total_ = 0;  // levels of nesting, over the whole stack
   int run_ = 0;    // prefix operators directly before this token
   TokenKind previous_ = SEMI;
 };

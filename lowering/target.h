@@ -25,7 +25,7 @@ struct TargetOptions {
   bool small = false;           // prefer short code to fast code, where code is optimised
   bool fast_math = false;
   bool strict_math = false;   // products, reductions and functions exactly as in the reference engine
-  std::uint32_t threads = 1;  // at most this many, for loops that are worth it (runtime/base/parallel.h)
+  std::uint32_t threads = 1;  // limit for loops that are worth several threads (runtime/base/parallel.h)
   // Statements of a function: a list of more than twice as many is split over several functions.
   std::uint32_t part = 2000;
   std::uint32_t large_step = 5000;  // instructions: NODE_run calls a step that is larger, instead of inlining it

@@ -87,7 +87,8 @@ class Call {
   // Returns the value of input k, which must be known during the import. Throws NeedsValue.
   const Tensor& known(std::size_t k, const char* what) const;
   std::vector<std::int64_t> known_integers(std::size_t k, const char* what) const;
-  std::int64_t known_integer(std::size_t k, const char* what) const;  // one element of any rank
+  // The operand must have one element; its rank does not matter.
+  std::int64_t known_integer(std::size_t k, const char* what) const;
   // Returns the axes, which are input k in newer versions and an attribute in older ones. Returns
   // nothing if they are omitted.
   std::optional<std::vector<std::int64_t>> axes(std::size_t k, int input_since, const char* attribute = "axes") const;

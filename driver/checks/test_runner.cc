@@ -204,7 +204,7 @@ struct EngineChoice {
   Engine engine;
   int optimization;
   const char* name;
-  std::uint32_t threads = 1;  // more than 1: for every loop that can be shared
+  std::uint32_t threads = 1;  // more than 1: every loop that can be shared uses this number of threads
   Grain grain = Grain::none;
   OnDemand on_demand = OnDemand::where_needed;
   bool simplified = true;  // false: the core before simplification, which must give the same result

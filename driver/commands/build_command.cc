@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The path of the product; lib has a second file beside it.
+// The path of the product. A library or C file also has a header beside it.
 fs::path output_path(const BuildRequest& request, const std::string& node) {
   if (!request.output.empty()) return request.output;
   const std::string stem = request.file == "-" ? node : fs::path(request.file).stem().string();

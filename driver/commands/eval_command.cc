@@ -236,7 +236,7 @@ class Evaluation {
 // so this is global.
 struct Watch {
   const rml_program* program = nullptr;
-  std::vector<std::uint32_t> truths;  // inputs: numbers that may be NaN
+  std::vector<std::uint32_t> truths;  // indices of inputs that are truths, whose numbers may be NaN
   std::uint32_t first = 0;            // index of the first output that is a metric
   std::vector<double> values;
   std::vector<std::int64_t> rows;

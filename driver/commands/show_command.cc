@@ -142,7 +142,7 @@ std::optional<std::string> memory_text(Session& session, const steps::Program& p
   return text;
 }
 
-// The core for ranks.
+// The text of the core, as ranks run it.
 std::optional<std::string> ranks_text_of(Session& session, const ShowRequest& request) {
   session.options.for_ranks = true;
   const Front front = check(session, request.file);
@@ -180,7 +180,8 @@ std::optional<std::string> text_of(Session& session, const ShowRequest& request)
   return memory ? std::optional(text + *memory) : std::nullopt;
 }
 
-// The form after the last run of the pass, for the file, which takes the place of the phase on the command line.
+// The text of the form after the last run of the pass `request.after`. The command line names
+// this pass in place of a phase.
 std::optional<std::string> text_after(Session& session, const ShowRequest& request) {
   const Pass& pass = *find_pass(request.after);
   std::optional<std::string> text;

@@ -20,7 +20,7 @@ struct Failed {
   std::string text;
 };
 
-using States = std::vector<std::pair<std::string, std::string>>;  // inputs and outputs by name
+using States = std::vector<std::pair<std::string, std::string>>;  // pairs (input, output) of names
 
 std::string errors_text(const onnx::ImportFailure& failure) {
   std::string text;
@@ -95,7 +95,8 @@ std::string difference(const Tensor& got, const Tensor& want, const Tolerance& t
          std::to_string(element(got, first));
 }
 
-// The sets of a folder against one model. With states the program of the first set is kept.
+// Compares the model with the data sets of a folder. If there are states, the program that the
+// first set needs is kept for the others.
 class Case {
  public:
   Case(const onnx::Model& model, const Tolerance& tolerance, const States& states)

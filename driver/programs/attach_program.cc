@@ -508,7 +508,8 @@ class Attachment {
   std::unordered_map<std::string_view, std::uint64_t> exports_;  // address of the entry
   std::map<std::size_t, Place> placed_;                          // by section of the object
   std::unordered_map<std::uint64_t, std::uint64_t> stub_of_;     // by entry
-  std::uint64_t stubs_ = 0, stubs_base_ = 0;                     // the next stub; from offset to address
+  // Offset of the next stub; the address of a stub minus its offset.
+  std::uint64_t stubs_ = 0, stubs_base_ = 0;
   // Offsets and addresses of the slots, one for each symbol of the object.
   std::uint64_t slots_ = 0, slots_base_ = 0;
   std::set<std::size_t> slot_filled_;

@@ -73,9 +73,9 @@ std::string shortened_lines(const std::string& text) {
 
 struct Place {
   InstanceId frame;                  // the instance in which the place is drawn
-  std::size_t box = 0;               // its first box; for an equation, its own
+  std::size_t box = 0;               // index of its first box; for an equation, of its only one
   InstanceId closed = InstanceId();  // the collapsed instance that the place stands for
-  bool grouped = false;              // together with others of the same clock
+  bool grouped = false;              // it shares a box with others of the same clock
   std::size_t holds = 0, states = 0;
 };
 

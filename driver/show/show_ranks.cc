@@ -25,7 +25,7 @@ std::string text(const Traffic& t) {
 
 // A place where the ranks meet.
 struct Meeting {
-  Span call;  // in the user's source
+  Span call;  // the call in the user's source
   std::string what;
   Traffic traffic;
 };

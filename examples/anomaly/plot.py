@@ -13,7 +13,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from picture import Panel, picture, rounded, steps
 
 MEASURED, FORECAST, WINDOW, RIGHT, FALSE = "#1f5a8c", "#d9a441", "#f6d9d3", "#c0341d", "#555555"
-LIMIT = 2.5  # as in the program
+LIMIT = 2.5  # the alarm threshold of the program
 
 
 def main():

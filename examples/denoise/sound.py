@@ -24,7 +24,8 @@ def main():
     _, kind, source, target = sys.argv
     if kind == "blocks":
         samples = read(source)
-        # Whole blocks, and zeros to get the samples that are delayed at the end.
+        # Fill the last block with zeros, and append zeros so that the samples that the program
+        # delays come out as well.
         padded = np.concatenate([samples, np.zeros(-len(samples) % HOP + DELAY, np.float32)])
         np.save(target, padded.reshape(-1, HOP))
     else:

@@ -87,7 +87,7 @@ def main():
         out[port.name] = values
     np.savez(given.on_spark, **out)
     same = np.ones(len(places), bool)
-    for name, values in out.items():  # by their bits
+    for name, values in out.items():  # compares the bits of the values
         same &= values.view(f"u{values.itemsize}") == keyed[name].view(f"u{keyed[name].itemsize}")
     print(f"{len(places):,} rows of {len(np.unique(rows['machine'])):,} machines on Spark in {seconds:.0f} s: "
           f"{int(same.sum()):,} are those of --key, {int(out['alarm'].sum()):,} alarms")

@@ -69,7 +69,7 @@ class File {
 
  private:
   Names of_state_;
-  std::vector<std::string> from_outside_;  // ports, as parameters, and functions of the user
+  std::vector<std::string> from_outside_;  // names of ports, which are parameters, and of the user's functions
   std::vector<std::string> cells_, arrays_;
   std::map<std::pair<DType, std::int64_t>, std::string> zeros_;
   std::vector<Field> fields_;
@@ -85,7 +85,7 @@ class File {
   std::vector<std::string> messages_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> sites_;
   void name_externals();
-  std::map<std::string, std::string> external_names_;  // named at the beginning as well
+  std::map<std::string, std::string> external_names_;  // these names are also chosen at the beginning
   std::set<std::string> declared_;
 };
 

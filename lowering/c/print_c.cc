@@ -155,7 +155,7 @@ std::string Printer::header() const {
   return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
-// Zeros are not stored again.
+// Sets a cell to its initial value. Zeros are not stored, because the state is zero already.
 void Printer::set_initial(Code& code, const steps::CellInfo& cell, const std::string& field) {
   if (!is_given(cell) || all_zero(cell.initial)) return;
   if (cell.shape.empty()) return code.line("state->" + field + " = " + literal(cell.initial, 0) + ";");

@@ -35,7 +35,8 @@ void Scope::keep_in_state(BufferId b) {
 Scope::Scope(File& f, const Plan& p, Code& c, Names n)
     : file(f), plan(p), code(c), names_(std::move(n)), begin_(c.size()) {}
 
-// The name of a memory `x fby y`, and of a choice between the first value and a memory, which it becomes.
+// The name of a memory `x fby y`; also that of a choice between the first value and the memory,
+// which shares the memory's variable.
 std::string Scope::memory_name(const Core& core, ValueId v) const {
   if (const auto* merge = std::get_if<core::Merge>(&core[v].rhs)) v = merge->on_false;
   if (const auto* when = std::get_if<core::When>(&core[v].rhs)) v = when->operand;
@@ -168,7 +169,7 @@ void Scope::define(BufferId b, const Expression& e) {
   const bool declares = own && (fate.kind == Fate::inlined || fate.at_definition) && declared_.insert(b).second;
   const bool constant = fate.kind == Fate::inlined || fate.constant;
   const std::string head = declares ? (constant ? "const " : "") + type_name(buffer.dtype) + " " : "";
-  // A state that a round passes on unchanged; compilers warn of self-assignment.
+  // Skips a state that a round passes on unchanged: compilers warn if a variable is assigned to itself.
   if (!declares && place(b, "") == e.text) return;
   code.line(head + place(b, "") + " = " + e.text + ";");
   if (declares && constant) constants_.push_back(place(b, ""));

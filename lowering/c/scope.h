@@ -31,7 +31,8 @@ class Scope {
   const Plan& plan;
   Code& code;
   std::vector<Port> inputs, outputs;
-  std::string first, last;                    // expressions: whether the instant is the first, the last of its segment
+  // Expressions that tell whether the instant is the first, and the last, of its segment.
+  std::string first, last;
   std::string position;                       // position of the instant in its segment
   std::string last_flag;                      // the variable that MarkLast sets
   std::string cycle = "state->cycles";        // the current cycle, for messages of faults

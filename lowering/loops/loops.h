@@ -168,7 +168,7 @@ struct Push {
   QueueId queue;
   BufferId from;
 };
-// As in steps, for a Boolean scalar in a buffer.
+// The assert of steps, whose condition is here a Boolean scalar in a buffer.
 struct Assert {
   BufferId condition;
   std::uint32_t site = 0;

@@ -48,7 +48,7 @@ class BlockWriter {
     if (scope_.in_loops(v)) return;
     std::visit(Overloaded{[&](const core::Apply&) { write_value(scope_, v, to); },
                           [&](const core::Call& c) { call(v, c, to); }, [](const core::Const&) {},  // has a buffer
-                          // Its call writes it.
+                          // The call to which a result belongs writes it.
                           [](const core::Result&) {}, [&](const core::Input&) { not_computed(v); },
                           [&](const core::When&) { not_computed(v); }, [&](const core::Merge&) { not_computed(v); },
                           [&](const core::Fby&) { not_computed(v); }, [&](const core::Post&) { not_computed(v); }},

@@ -354,7 +354,7 @@ class LoopsReader : FormReader {
     if (!numbered(word, 't', n)) lines_.fail("expected an element, `t0` say");
     return n;
   }
-  // For example `t12`: n becomes 12.
+  // Reads a letter and a number, for example `t12`: n becomes 12.
   static bool numbered(const std::string& word, char letter, std::uint32_t& n) {
     if (word.empty() || word[0] != letter) return false;
     const char* const end = word.data() + word.size();

@@ -44,9 +44,9 @@ struct Places {
   Shape loops;
   struct Index {
     std::int64_t start = 0;
-    Strides strides;      // in the tensor of indices
+    Strides strides;      // strides of the tensor of indices
     std::int64_t extent;  // extent of the axis in `whole`
-    std::int64_t step;    // along the axis
+    std::int64_t step;    // distance of neighbouring elements along the axis
   };
   std::vector<Index> indices;
   Strides whole;          // strides of the other axes in `whole`

@@ -25,7 +25,7 @@ class Absorption {
     for (const CoreAssert& a : core_.asserts) looked_at_[a.condition.index] = true;
   }
 
-  // The operands of the unit, their operands, and so on.
+  // Takes the operands of the unit into it, then their operands, and so on.
   void take_operands(std::uint32_t unit) {
     ScheduledUnit& u = s_.units[unit];
     const auto here = [&](ValueId v) { return s_.unit_of[v.index] == unit; };

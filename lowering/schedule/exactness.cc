@@ -79,7 +79,7 @@ class PartExactness {
     return std::nullopt;
   }
 
-  // The search has reached its limit without an answer.
+  // True if the search has reached its limit without an answer.
   bool spent() const { return sets_.work() > most_work; }
 
   std::vector<std::uint32_t> path(std::uint32_t edge) const {

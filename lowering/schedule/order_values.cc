@@ -36,7 +36,7 @@ class ClockOrder {
     return at == sampled_.end() ? core_[v].clock : at->second;
   }
 
-  // Among the ready values, by rank, the next one below the nearest clock around `now` that has any.
+  // The next ready value by rank: below the clock `now`, or else below its nearest ancestor that has a ready value.
   template <class Ready>
   typename Ready::iterator nearest(Ready& ready, ClockId now) const {
     for (ClockId around = now; around.valid(); around = core_[around].parent) {

@@ -92,7 +92,8 @@ Node Waits::of_unit(std::uint32_t number) {
   return units_[number] = now;
 }
 
-// When the values of the end of a segment are available. If the unit looks back, that is at its next instant.
+// The equation for the instant at which the values of a segment's end are available. If the unit
+// looks back, that is its next instant.
 Node Waits::of_end(std::uint32_t number) {
   const auto [known, is_new] = ends_.try_emplace(number, Crossings::none);
   if (!is_new) return known->second;

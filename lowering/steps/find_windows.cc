@@ -61,7 +61,7 @@ class WindowFinder {
   struct Cell {
     ValueId loaded, stored;
     Path store_path;
-    bool touched = false;  // by anything besides one load and one store
+    bool touched = false;  // something besides one load and one store uses the cell
   };
 
   // Smaller tensors are kept in registers or on the stack.
@@ -102,7 +102,7 @@ class WindowFinder {
 
   void note_value(const steps::Statement& s) {
     if (const auto* compute = std::get_if<steps::Compute>(&s)) computed_.emplace(compute->value, path_);
-    // The copy keeps it from being a window.
+    // A cell that is copied cannot be a window.
     if (const auto* copy = std::get_if<steps::Copy>(&s)) ++uses_[copy->from], ++uses_[copy->to];
     if (const auto* array = std::get_if<steps::StoreArray>(&s)) ++uses_[array->value];
     if (const auto* push = std::get_if<steps::Push>(&s)) ++uses_[push->value];

@@ -83,7 +83,7 @@ class Grouping {
       if (const auto* store = std::get_if<steps::StoreCell>(&*s)) ++taken[store->value];
       const auto* c = std::get_if<steps::Compute>(&*s);
       if (c == nullptr || !taken.contains(c->value) || taken[c->value] != mentions_[c->value.index]) continue;
-      // Computed in the loop of an update, which has counted its operands.
+      // An inlined value is computed in the loop of an update, which has counted its operands.
       const bool inside = inlined(program_, c->value);
       if (!inside && !in_place(c->value) && (!loop_shape(core_, c->value, target_) || !is_pointwise(core_, c->value)))
         continue;

@@ -306,7 +306,7 @@ struct Program {
   Block lead;  // straight programs: the statements that need no input of their cycle (find_lead.h)
   // other programs: these statements as a program of their own; not in the text form; may be null
   std::shared_ptr<const Leader> leader;
-  Emitter emitter;                         // not in straight programs
+  Emitter emitter;                         // unused in straight programs
   std::vector<Site> sites;                 // sites of asserts, zero-delay cycles, and operators that can fail
   std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail
   std::vector<CutInfo> cuts;

@@ -325,7 +325,7 @@ class StepsVerifier {
   std::vector<std::vector<ValueId>> results_;  // by call
   std::string error_;
 
-  // About the current unit.
+  // Members for the current unit.
   const steps::Unit* unit_ = nullptr;  // null: none
   std::optional<Literal> marked_;      // the cut as the unit marks it: its clock says what else holds at the cut
   std::optional<Literal> cut_;         // the cut without negations and samplings
@@ -334,13 +334,13 @@ class StepsVerifier {
   std::optional<DependenceGraph> graph_;             // dependences of the core
   std::optional<ClassFacts> facts_;
 
-  // About the current block.
+  // Members for the current block.
   std::map<ValueId, std::vector<Literals>> written_;  // paths on which a value was written
   std::map<ValueId, std::vector<Literals>> loaded_;   // paths on which an element of an array was loaded, stored or not
   Literals path_;
   std::vector<ValueId> conditions_;  // conditions of the enclosing branches
 
-  // About the current query.
+  // Members for the current query.
   std::uint8_t instant_class_ = 0;
   bool thorough_ = false;
   std::uint32_t evaluations_ = 0;

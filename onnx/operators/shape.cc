@@ -163,7 +163,7 @@ std::vector<Term> slice(Call& c) {
       steps[axis] = 1;
     }
     whole = whole && starts[axis] == 0 && stops[axis] == n && steps[axis] == 1;
-    if (steps[axis] < 0 && stops[axis] < 0) stops[axis] = -n - 1;  // includes the first element
+    if (steps[axis] < 0 && stops[axis] < 0) stops[axis] = -n - 1;  // so that the first element is included
   }
   if (whole) return {x};
   if (std::ranges::all_of(steps, [](std::int64_t s) { return s == 1; }))
@@ -271,7 +271,7 @@ std::vector<Term> eye_like(Call& c) {
   return {dtype == DType::boolean ? c.apply("cast", {eye}, {{"dtype", dtype}}) : eye};
 }
 
-constexpr std::int64_t largest_block = 1 << 16;  // its square still fits
+constexpr std::int64_t largest_block = 1 << 16;  // the square of this number is still small enough
 
 std::vector<Term> depth_to_space(Call& c) {
   const Term& x = c.in(0);

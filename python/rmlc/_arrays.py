@@ -191,7 +191,8 @@ def _from_list(value: Any, name: str, expected: str, wanted: Any, dtype: str) ->
     np = numpy()
     try:
         array = np.asarray(value)
-        if wanted.kind in "iu" and array.dtype.kind in "fO":  # NumPy makes floats of integers beyond its own
+        # NumPy converts integers that exceed its integer types to floats.
+        if wanted.kind in "iu" and array.dtype.kind in "fO":
             array = np.asarray(value, object)
     except (ValueError, OverflowError) as error:
         raise ValueError(f"{name}: expected {expected}: {error}") from None

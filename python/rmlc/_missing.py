@@ -64,7 +64,7 @@ def readable(ports: Sequence[Port], missing: str) -> list[Port]:
 
 
 def settle(ports: Sequence[Port], values: dict[str, Values], given: Mapping[str, Any], missing: str) -> None:
-    """Gives values to what is missing. `values` has the inputs as `readable` allows them."""
+    """Decides what missing values mean. `values` has the inputs as `readable` accepts them."""
     if missing == "absent":
         for port in ports:
             if not port.always and port.dtype in FLOATS:

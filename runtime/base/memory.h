@@ -20,7 +20,8 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory() { free_spare(); }
 
-  // As rml_header::grow; context is the Memory. new_bytes 0 returns the block.
+  // The function that a header's `grow` points to (see rml_header). `context` is the Memory. If
+  // `new_bytes` is 0, it returns the block to the Memory.
   static void* grow(void* context, void* old, std::uint64_t old_bytes, std::uint64_t new_bytes);
   // From now on, returned blocks are reused. The remaining ones are freed when none of them is
   // large enough.

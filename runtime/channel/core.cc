@@ -147,7 +147,7 @@ void Core::move(void* to, void* from) const {
     std::memcpy(to, from, type_.size);
 }
 
-// These two do not check whether others wait.
+// push_from and its counterpart for receives do not check whether others wait.
 Outcome Core::push_from(void* slot) {
   const Place place = claim_push();
   if (place.outcome != Outcome::done) return place.outcome;

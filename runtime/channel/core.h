@@ -145,7 +145,7 @@ class ThreadWatch {
   virtual void returns() = 0;
   // Called by the thread that ends the wait.
   virtual void runs() = 0;
-  virtual std::string report() = 0;  // text after Outcome::deadlock
+  virtual std::string report() = 0;  // the text that follows Outcome::deadlock in a message
 
   static ThreadWatch*& of_this_thread() { return here_; }
 
@@ -205,12 +205,12 @@ class Wakes {
 struct Sleeper {
   static constexpr std::uint32_t spinning = 0, sleeping = 1, reserved = 2, done = 3;
 
-  bool reserve();  // false: it is done already
+  bool reserve();  // returns false if it is done already
   void give_up();  // ends the reservation
   void finish(std::uint32_t index, Outcome outcome, Wakes& wakes);
-  void finish_alone(Outcome outcome, Wakes& wakes);  // by the only thread that can complete it
+  void finish_alone(Outcome outcome, Wakes& wakes);  // may be called only by the only thread that can complete it
   void block(const Patience& patience, bool looks_out);
-  void end(Outcome outcome);  // unless it is done already
+  void end(Outcome outcome);  // ends the wait, unless it is done already
   bool is_done() const { return state.load(std::memory_order_acquire) == done; }
 
   Runner* const runner = Runner::of_this_thread();
@@ -309,7 +309,7 @@ class Core {
 
   // ---- for `wait` ----
 
-  Outcome quick(const Case&);  // without the lock; also not_ready if others wait
+  Outcome quick(const Case&);  // tries the case without the lock; also returns not_ready if others wait
   Lock& lock() { return lock_; }
   Outcome poll(const Case&, Wakes&);
   void enqueue(Node&, Wakes&);

@@ -82,7 +82,7 @@ class GoGroup {
   std::stop_token stop_token() const { return stop_.get_token(); }
   void request_stop() { stop_.request_stop(); }
 
-  // In the order of time; complete after `join`.
+  // The failures in the order of time; complete after `join`.
   std::vector<Failure> failures() const;
   std::string report() const;  // one line each: "name: message"
 

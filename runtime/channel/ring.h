@@ -221,7 +221,7 @@ class BlockingRing {
   }
   bool push(const T& value, const std::stop_token& stop = {}) { return push(T(value), stop); }
 
-  // Also fails if the ring is full.
+  // Like push, but also fails if the ring is full.
   bool try_push(T&& value) {
     if (closed() || !ring_.try_push(std::move(value))) return false;
     not_empty_.ring();
@@ -264,7 +264,7 @@ class BlockingRing {
     return value;
   }
 
-  // Also returns none if the ring is empty.
+  // Like pop, but also returns none if the ring is empty.
   std::optional<T> try_pop() {
     std::optional<T> value = ring_.try_pop();
     if (value) not_full_.ring();

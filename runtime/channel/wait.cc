@@ -43,7 +43,7 @@ LookOut& look_out() {
 bool Sleeper::reserve() {
   for (std::uint32_t seen = state.load(std::memory_order_relaxed), tries = 0;;) {
     if (seen == done) return false;
-    if (seen == reserved) {  // for a few instructions of another thread
+    if (seen == reserved) {  // another thread reserves it for a few instructions
       if (++tries < 200) {
         relax();
       } else {

@@ -61,7 +61,7 @@ class Anchor {
   bool repeated(std::uint32_t origin) const { return memories_[origin].repeated; }
   // The copied value; null for a parameter whose first value has not been read.
   const char* memory(std::uint32_t origin) const;
-  // Index: row of `parameters`.
+  // `parameter` is the index of a row of `parameters`.
   bool looked_at(std::uint32_t parameter) const { return current_->parameters[parameter].looked_at; }
   const char* given(std::uint32_t parameter) const { return current_->parameters[parameter].given; }
   const std::vector<Stream>& inputs() const { return inputs_; }
@@ -88,7 +88,7 @@ class Anchor {
   };
   struct Memory {
     std::uint64_t place = 0;                // offset of its elements in a snapshot
-    bool repeated = false;                  // as Anchor::repeated
+    bool repeated = false;                  // see Anchor::repeated
     std::vector<std::uint32_t> parameters;  // parameters whose first value initialises it
   };
   struct Unit {

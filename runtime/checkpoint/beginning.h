@@ -33,7 +33,7 @@ void expect_cycles(StateFile& from, const CyclesOfState& run, std::int64_t begin
 void expect_stream(StateFile& from, const std::string& name, std::uint8_t dtype, std::vector<std::uint64_t> shape);
 void expect_memory(StateFile& from, const std::string& name, std::uint8_t dtype, std::vector<std::uint64_t> shape,
                    bool has_value);
-// The elements of a memory as of the beginning.
+// The elements that a memory has at the cycle at which the state begins.
 const TensorIn& memory_in(const StateFile& from, const std::string& name);
 // The cycles of a stream, after checks: they ascend, from `begins` to below `cycles`; if `dense`,
 // there is one for each cycle.

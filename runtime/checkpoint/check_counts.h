@@ -27,7 +27,7 @@ struct CyclesOfState {
 // Counts of memories; the index is the row of `memories`.
 struct CountsOfState {
   CyclesOfState run;
-  // as state_tensors returned them; empty unless a queue or unit
+  // counts that state_tensors returned; empty for a row that is no queue and no unit
   std::vector<std::vector<std::int64_t>> saved;
   std::vector<std::vector<std::int64_t>> fresh;  // cursors of queues in a new state
   std::vector<std::string_view> elements;        // elements of queues, as many as the counts say

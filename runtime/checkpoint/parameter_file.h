@@ -32,9 +32,9 @@ struct ParameterSource {
 struct LoadedParameters {
   struct Given {
     const rml_parameter* to;
-    std::string_view elements;  // in the type of the parameter
+    std::string_view elements;  // elements in the type of the parameter
   };
-  std::vector<Given> given;  // in the order of the program
+  std::vector<Given> given;  // parameters in the order of the program
   // lines that report the loaded and the missing parameters; only if `partial`
   std::vector<std::string> told;
 

@@ -259,7 +259,7 @@ bool Evaluator::ask(Subject s, std::int64_t cycle) {
       end_knot(wanted);
       return false;
     }
-    // Determined but absent although it is requested: the root of the input reports this fault.
+    // The cell is determined but absent, although it is requested. The root of the input reports this fault.
     if (cell.status == Status::never || cell.determined()) {
       unwind(wanted);
       return false;

@@ -32,7 +32,7 @@ class Step {
 
   enum Outcome : std::uint8_t { done, waits, fails };
   Outcome evaluate(Place place);
-  // The missing cell, after `waits`.
+  // The cell that is missing, if `evaluate` returned `waits`.
   Place wanted() const { return wanted_; }
   void record(const Fault&);
   const std::optional<Fault>& fault() const { return fault_; }

@@ -102,7 +102,7 @@ struct Sequence {
     }
   }
 
-  // Does not include the probability at frame t itself.
+  // `beta` at frame t does not include the probability at frame t itself.
   void backward(double* beta) const {
     for (std::int64_t t = frames; t-- > 0;) {
       const double* after = beta + (t + 1) * states;

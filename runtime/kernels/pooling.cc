@@ -139,7 +139,7 @@ std::int32_t rml_kernel_max_pool(rml_kernel_call* call) {
   return RML_OK;
 }
 
-// The same operands and attributes. The result holds positions among all elements of x.
+// Operands and attributes as for rml_kernel_max_pool. The result holds positions among all elements of x.
 std::int32_t rml_kernel_max_pool_indices(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &result = *call->result;
   const Windows w = pooled(call, x, 0);
@@ -185,7 +185,7 @@ std::int32_t rml_kernel_max_pool_gradient(rml_kernel_call* call) {
 std::int32_t rml_kernel_sum_pool(rml_kernel_call* call) { return sums(call, Divisor::one); }
 // Operand: g. Attributes: shape, window, strides, padding, dilations, same, ceil_mode.
 std::int32_t rml_kernel_sum_pool_gradient(rml_kernel_call* call) { return spread_sums(call, Divisor::one); }
-// The same, with count_include_pad as the last attribute.
+// As rml_kernel_sum_pool, with count_include_pad as the last attribute.
 std::int32_t rml_kernel_average_pool(rml_kernel_call* call) { return sums(call, divisor_of(call, 6)); }
 std::int32_t rml_kernel_average_pool_gradient(rml_kernel_call* call) { return spread_sums(call, divisor_of(call, 7)); }
 

@@ -47,7 +47,7 @@ class Source {
   std::uint32_t key_[2];
 };
 
-// In [0, 1), a multiple of 2^-53.
+// A number in [0, 1), which is a multiple of 2^-53.
 double unit(std::uint32_t low, std::uint32_t high) {
   const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32 | low) >> 11;
   return static_cast<double>(bits) * 0x1p-53;

@@ -36,7 +36,7 @@ struct Axis {
     for (std::int64_t k = 0; k < size; ++k) n += at(o, k) >= 0 && at(o, k) < in;
     return n;
   }
-  // The same including padding, but without taps beyond the padding.
+  // Number of taps of window o that are elements or padding; taps beyond the padding do not count.
   std::int64_t covered_padded(std::int64_t o) const {
     std::int64_t n = 0;
     for (std::int64_t k = 0; k < size; ++k) n += at(o, k) < in + end;
@@ -58,7 +58,7 @@ enum class Problem : std::uint8_t {
   padding,
   dilations,
   same,              // neither 0, 1 nor 2
-  same_and_padding,  // both are given
+  same_and_padding,  // `same` and padding are both given
   too_large,         // the window does not fit
 };
 

@@ -75,7 +75,8 @@ std::optional<Unbegun> find_unbegun(const rml_program& program, KeyStates& state
 struct Column {
   TensorOut tensor;
   const rml_memory* memory = nullptr;
-  // a column of flags: its first value was read; if both are null: numbers of cycles
+  // set for a column of flags, which tell whether the parameter's first value was read. If
+  // `memory` is null too, the column holds numbers of cycles
   const rml_parameter* parameter = nullptr;
   std::uint64_t bytes = 0;  // bytes per key
   std::uint64_t at = 0;     // offset in the file of the next chunk

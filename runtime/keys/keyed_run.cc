@@ -109,7 +109,7 @@ class KeyedRun {
   WaitingRows waiting_;
   std::uint64_t seed_;
   std::uint32_t key_ = 0;  // key of the row that was read last
-  bool in_cycle_ = false;  // that key's state is the current one
+  bool in_cycle_ = false;  // the state of the key `key_` is the current one
   std::uint32_t shown_key_ = UINT32_MAX;
   std::int64_t rows_read_ = 0, rows_written_ = 0, rows_in_lanes_ = 0;
   const std::string save_to_;  // empty: the state is not saved
@@ -196,7 +196,7 @@ int KeyedRun::execute() {
     try {
       while (cycles() || cycle()) progress_.tick(rows_read_, fraction());
     } catch (const Interrupted&) {
-      // The awaited row does not exist. The run ends as it does after a whole cycle.
+      // A signal has come, and no further row is awaited. The run ends as it does after a whole cycle.
     }
     // Saves before `finish`: the rows that become known only by the end of the input are written
     // again by the run that resumes, then in the order of all its rows.

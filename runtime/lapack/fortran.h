@@ -116,7 +116,7 @@ Int gesvd(Int m, Int n, T* a, T* s, T* u, T* vt, T* work, Int work_size) {
   return info;
 }
 
-// The same by divide and conquer; `integers` has 8 min(m, n) elements.
+// The reduced decomposition by divide and conquer; `integers` has 8 min(m, n) elements.
 template <class T>
 Int gesdd(Int m, Int n, T* a, T* s, T* u, T* vt, T* work, Int work_size, Int* integers) {
   Int info = 0;

@@ -8,7 +8,7 @@ namespace rml::rt {
 
 class Axis {
  public:
-  // From low to high, slightly widened. A logarithmic axis requires low > 0.
+  // An axis from low to high, slightly widened. A logarithmic axis requires low > 0.
   Axis(double low, double high, bool logarithmic, int about_ticks);
 
   struct Tick {

@@ -18,7 +18,7 @@ namespace rml::rt {
 class FiniteCheck {
  public:
   FiniteCheck(const rml_program& program, const Row& outputs) : program_(program), outputs_(outputs) {}
-  // state: before its first cycle in this run.
+  // `state` is the state before its first cycle in this run.
   void begin(const void* state);
   // The first value that is not finite, in the row or in the cells; null if there is none.
   const rml_watch* in_row() const;

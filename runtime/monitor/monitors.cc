@@ -1,4 +1,4 @@
-// Passes each row to those of the three options that are given.
+// Passes each row to the parts of monitoring whose options are given.
 #include "runtime/monitor/monitors.h"
 
 #include <utility>

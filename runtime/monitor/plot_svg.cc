@@ -43,7 +43,7 @@ struct Curve {
   const Series* series = nullptr;
   const char* colour = nullptr;
   std::vector<double> smooth;  // by bucket
-  Range range;                 // the values to be visible
+  Range range;                 // the range of values that must be visible
 };
 
 // A weighted mean of neighbouring buckets, by distance and count.

@@ -48,7 +48,7 @@ struct Options {
   std::string log, plot;               // a folder and a file; empty: not given
   std::string profile;                 // a file; empty: not given
   OnNan on_nan = OnNan::ignore;
-  std::uint32_t threads = 0;           // maximum; 0: the number that the program was built for
+  std::uint32_t threads = 0;           // maximum number of threads; 0: the number that the program was built for
   std::uint32_t workers = 0;           // worker threads of a network; 0: number of processors
   std::uint64_t capacity = 0;          // elements that may wait in a ring; 0: depends on their size
   std::vector<std::string> sources;    // source files of the program, if known; never overwritten

@@ -58,7 +58,7 @@ class ReadAhead final : public RowSource {
 
   // The run needs at most this many rows, counted from the first one.
   void limit(std::int64_t rows) { most_ = rows; }
-  // The source is about to wait for input (Waiting::before).
+  // Called when the source is about to wait for input (Waiting::before).
   void before_waiting();
 
  private:

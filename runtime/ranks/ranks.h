@@ -60,7 +60,7 @@ class Ranks {
   // each stops on its own.
   bool stops() const;
 
-  // As in rmlrt.h. These functions do not throw.
+  // The functions of rmlrt.h for programs on ranks. They do not throw.
   std::uint64_t micro_batch(std::uint64_t own) const { return position_ ? position_->micro_batch : own; }
   std::int64_t row(std::int64_t cycle) const { return position_ ? position_->row : cycle; }
   bool last_here(std::uint32_t per_step, std::uint64_t micro_batch) const;

@@ -174,7 +174,7 @@ class Run {
   Monitors monitors_;
   std::optional<FiniteCheck> finite_;
   std::string not_finite_;            // message about the first row with a value that is not finite
-  const rml_watch* watch_ = nullptr;  // the first value in it that is not finite
+  const rml_watch* watch_ = nullptr;  // the value that is not finite in that row
   std::int64_t watch_cycle_ = 0;
   // an input is a peer: the run may wait for it, and reads on after a signal
   bool drains_ = false;
@@ -187,11 +187,12 @@ class Run {
   std::optional<Trace> trace_;  // records the tasks of the network
   std::optional<Network> network_;
   std::exception_ptr reading_failed_;       // set by the thread that feeds the network
-  std::atomic<bool> reading_waits_{false};  // that thread is waiting for input
-  std::atomic<double> fraction_read_{-1};   // completed share of the input, set by that thread
+  std::atomic<bool> reading_waits_{false};  // the thread that feeds the network is waiting for input
+  std::atomic<double> fraction_read_{-1};   // completed share of the input, set by the thread that feeds the network
   std::atomic<std::int64_t> rows_taken_{0};
-  RecentPlaces places_;  // source positions of recent rows, for messages; written by that thread
-  Pause pause_;          // pauses that thread between two cycles
+  // Source positions of recent rows, for messages; written by the thread that feeds the network.
+  RecentPlaces places_;
+  Pause pause_;  // pauses the thread that feeds the network, between two cycles
   bool pause_waits_ = false;
   std::optional<Profile> profile_;
   bool profile_written_ = false;  // true also after a failed attempt
@@ -216,7 +217,7 @@ int Run::execute() {
     try {
       while (program_.network == nullptr && cycle()) progress_.tick(state_->header().pushed, fraction());
     } catch (const Interrupted&) {
-      // The awaited row does not exist. The run ends as it does after a whole cycle.
+      // A signal has come, and no further row is awaited. The run ends as it does after a whole cycle.
     }
     finish();
     settle();
@@ -376,7 +377,7 @@ void Run::feed() {
     }
     if (leads()) pause_reading(true);
   } catch (const Interrupted&) {
-    // The awaited row does not exist.
+    // A signal has come, and no further row is awaited.
   } catch (...) {
     reading_failed_ = std::current_exception();
   }

@@ -344,7 +344,7 @@ bool Network::find_limits(Limits& found) const {
     if (ring.waiting() >= static_cast<std::int64_t>(ring.limit()) || code == waits_end_room)
       full.push_back(w.room.load());
     else
-      roomy.push_back(task);  // null: the host
+      roomy.push_back(task);  // a null task stands for the host
   };
   for (const auto& task : tasks_) look(task->waits, task.get());
   look(in_, nullptr);

@@ -57,7 +57,7 @@ class Scheduler {
   explicit Scheduler(unsigned workers, std::function<void()> when_quiet = {});
   // Waits for running tasks; queued tasks are not run. No thread may be inside.
   ~Scheduler();
-  // As the destructor; the object may still be used afterwards.
+  // Ends all threads, like the destructor; the object may still be used afterwards.
   void stop();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;

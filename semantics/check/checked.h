@@ -88,7 +88,7 @@ struct DiffCall {
 struct Resolved {
   // By ExprId: Names, Calls, and syntax that stands for operators.
   std::vector<Reference> references;
-  std::vector<OrderedArguments> arguments;  // by ExprId: Calls
+  std::vector<OrderedArguments> arguments;  // by ExprId of a call
   std::vector<ResolvedNode> nodes;          // by NodeId
   std::vector<NodeId> order;                // callees before callers
   std::vector<ConstId> const_order;         // a constant comes before the constants that use it

@@ -106,7 +106,7 @@ class TypeChecker {
   Typed& result_;
   TypeSolver solver_;
   TypeMessages messages_;
-  std::vector<TypeId> variables_;  // of the node, by variable index
+  std::vector<TypeId> variables_;  // types of the node's variables, by variable index
   std::vector<std::pair<ExprId, TypeId>> visited_;
   // From an operand `x when x` at the beginning of a comparison to the comparison.
   std::map<ExprId, ExprId> taken_for_conditions_;

@@ -13,11 +13,11 @@ namespace rml {
 
 // The complete expression.
 std::string expression_text(const Program& program, ExprId e);
-// The same, cut with an ellipsis after `limit` bytes; for messages.
+// The text of the expression, cut with an ellipsis after `limit` bytes; for messages.
 std::string short_text(const Program& program, ExprId e, std::size_t limit = 40);
-// The same, in parentheses unless it is an atom, as after `merge` or `post`.
+// The text of the expression, in parentheses unless it is an atom; for example after `merge` or `post`.
 std::string atom_text(const Program& program, ExprId e);
-// The same, in parentheses if `when` could not follow it otherwise.
+// The text of the expression, in parentheses if `when` could not follow it otherwise.
 std::string sampled_text(const Program& program, ExprId e);
 std::string_view symbol_text(UnaryOp op);   // "-", "not"
 std::string_view symbol_text(BinaryOp op);  // "+", "and"

@@ -77,7 +77,7 @@ class Ancestors {
 };
 
 inline Ancestors ancestors(const Core& core, ClockId clock, ClockId until = base_clock) { return {core, clock, until}; }
-// The same clocks as a list, outermost first. The list remains valid while clocks are added.
+// The clock and its ancestors as a list, outermost first. The list remains valid while clocks are added.
 std::vector<ClockId> path_to(const Core&, ClockId clock, ClockId from = base_clock);
 
 // The nearest clock that is an ancestor of both, or one of them.

@@ -19,7 +19,7 @@ struct UnknownRow {
   std::vector<PortId> asks;  // the needed ports that never become known, in the order in which they are needed
 };
 
-// The first such row. Nothing if there is none, or if there are too many paths.
+// The first row that never becomes known. Nothing if there is none, or if there are too many paths.
 std::optional<UnknownRow> find_unknown_row(CrossingAutomaton&);
 
 // For a core: the first row that no input makes known, and the posts that it needs; whether a row

@@ -162,7 +162,7 @@ class Instance {
  private:
   struct Gradient {
     Symbol value;
-    std::uint32_t active_with, bp;  // as in Derivative::Extra
+    std::uint32_t active_with, bp;  // see Derivative::Extra
   };
 
   std::string name() const { return d_.node.text(d_.node.program[g_].name); }

@@ -204,7 +204,7 @@ class Subscript {
   }
 
  private:
-  // The same within the result of the leading indices.
+  // The adjoint of a slice that is taken after the leading indices.
   ExprId placed_slice(ExprId adjoint, ExprId whole) {
     ExprId part = write_.copy(whole);
     if (leading_ > 0) {

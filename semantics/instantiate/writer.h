@@ -41,7 +41,7 @@ class DraftWriter {
   Diagnostics& diagnostics;
   Draft draft;
   std::vector<Scope> pending;
-  bool keep_stops = false;  // as in InstantiateOptions
+  bool keep_stops = false;  // see InstantiateOptions
   CalledAt called_at;       // place of the map whose body is the entry, if it has memory
 
   const Program& program() const { return *checked.program; }

@@ -73,7 +73,7 @@ std::vector<OperatorInfo> arithmetic_rows() {
                            "mod(-7, 2) -- -1"}),
       function<number, scalar::Negate>("negate", {ScalarOp::negate, instruction, Vectors::of_all}, "-dy",
                                        {"Neg", "-x, elementwise. Integers wrap.", "negate([1, -2]) -- [-1,2]"}),
-      // These two do not commute: for -0 and 0, and for two NaNs, they return the first operand.
+      // minimum and maximum do not commute: for -0 and 0, and for two NaNs, they return the first operand.
       arithmetic<number, scalar::Minimum>(
           "minimum", {ScalarOp::other, instruction, Vectors::of_all},
           "select(a < b, dy, select(a == b, dy * 0.5, zeros_like(dy)))",

@@ -44,7 +44,7 @@ void multiply(const T* a, const T* b, T* c, std::int64_t m, std::int64_t inner, 
   }
 }
 
-// The same for n = 1: the sum of a row stays in a register.
+// A product whose right operand has one column: the sum of a row stays in a register.
 template <class T>
 void multiply_vector(const T* a, const T* b, T* c, std::int64_t m, std::int64_t inner) {
   for (std::int64_t i = 0; i < m; ++i) {

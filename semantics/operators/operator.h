@@ -168,7 +168,7 @@ enum class Effort : std::uint8_t {
   remainder,
   root,
   elementary,  // 10 to 20 instructions without a branch; a call at -O0 and --strict-math
-  circular,    // the same, with a call for large operands
+  circular,    // like `elementary`, but a call for large operands
   power,
   call,  // a function of the C library
 };
@@ -211,7 +211,7 @@ enum class Lowering : std::uint8_t {
   place_slice,  // zeros, with operand 0 at the positions that slice would read
   expanded,     // never reaches code generation: replaced by OperatorInfo::definition
   move,         // the strided copies of OperatorInfo::moves
-  sum_moves,    // the same copies in reverse, with sums where elements meet
+  sum_moves,    // the copies of `move` in reverse, with sums where elements meet
   contraction,  // einsum: replaced by other operators during instantiation (contraction.h)
 };
 
@@ -278,7 +278,7 @@ using OperatorId = std::uint16_t;
 
 class OperatorTable {
  public:
-  OperatorTable();  // has all rows
+  OperatorTable();  // a table with all rows
   const OperatorInfo& operator[](OperatorId id) const { return rows_[id]; }
   std::size_t size() const { return rows_.size(); }
   std::optional<OperatorId> find(std::string_view name) const;  // by name or alias

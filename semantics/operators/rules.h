@@ -11,11 +11,11 @@ namespace rml {
 // The extents as a shape, or the reason why they are none.
 ShapeResult checked_shape(std::vector<std::int64_t> extents);
 
-// The same for a tensor stored in the program as a constant, which may have fewer elements.
+// As checked_shape, for a tensor stored in the program as a constant, which may have fewer elements.
 ShapeResult checked_constant(std::vector<std::int64_t> extents);
 
-ShapeResult broadcast_operands(const Application&);  // all operands, by NumPy's rule
-ShapeResult shape_attribute(const Application&);     // the first attribute
+ShapeResult broadcast_operands(const Application&);  // the broadcast of all operands, by NumPy's rule
+ShapeResult shape_attribute(const Application&);     // the shape that the first attribute gives
 ShapeResult same_shape(const Application&);          // the shape of the first operand
 
 // The error in an attribute that must be 0 or 1, or an empty string.

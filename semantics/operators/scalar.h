@@ -252,13 +252,14 @@ struct Ceil {
   }
   Term operator()(Term x) const { return spell(ScalarOp::ceil, x); }
 };
+// The nearest integer; halves are rounded to the even one.
 struct Round {
   template <class T>
   T operator()(T x) const {
     return std::nearbyint(x);
   }
   Term operator()(Term x) const { return spell(ScalarOp::round, x); }
-};  // half to even
+};
 // A function of the C library, by its name there.
 #define RML_LIBRARY_FUNCTION(Name, f)                            \
   struct Name {                                                  \

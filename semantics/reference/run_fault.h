@@ -10,7 +10,7 @@
 namespace rml {
 
 struct RunFault {
-  Fault fault;                           // its kind is as in rmlrt.h
+  Fault fault;                           // its kind is one of RML_FAULT_… in rmlrt.h
   ValueId value;                         // the value that failed; invalid if no value did
   std::uint32_t assertion = UINT32_MAX;  // index of the assert that failed; UINT32_MAX: none
   std::uint32_t input = UINT32_MAX;      // index of the input that violated its clock; UINT32_MAX: none

@@ -19,7 +19,7 @@ class Dealt {
   Dealt(const Core& core, const Collectives& collectives)
       : core_(core), collectives_(collectives), cause_(core.values.size()) {
     spread();
-    // Then, values that change with each row although they depend on no dealt input.
+    // Then mark the values that change with each row, although they depend on no dealt input.
     bool found = false;
     for (std::size_t v = 0; v < cause_.size(); ++v)
       if (!cause_[v].valid() && moves_with_rows(ValueId{v})) cause_[v] = ValueId{v}, found = true;

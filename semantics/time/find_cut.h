@@ -18,7 +18,7 @@ struct SegmentResult {
 // Tries the complements of the conditions that guard the posts of the component.
 SegmentResult find_cut(const DependenceGraph&, const Components&, std::uint32_t component);
 
-// The passes with this cut.
+// Plans the passes for a given cut.
 std::optional<SegmentPlan> plan_under(const DependenceGraph&, const Components&, std::uint32_t component, const Cut&);
 
 }  // namespace rml

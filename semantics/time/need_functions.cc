@@ -192,7 +192,7 @@ bool NeedFunctions::find_needs() {
   return true;
 }
 
-// For a letter with memory: its initial value and its next value.
+// Gets the initial value and the next value of a letter. Returns false if the letter has no memory.
 bool NeedFunctions::has_next(std::uint32_t number, Function& first, Function& next) {
   const Letter l = letter(number);
   first = BooleanFunctions::no;

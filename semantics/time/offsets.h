@@ -28,7 +28,7 @@ bool stays_delay(const Core&, const Component&, ValueId user, const Dependence&)
 
 // The smallest offsets of a component; all are zero if it has no post.
 Offsets find_offsets(const DependenceGraph&, const Components&, std::uint32_t component);
-// The same, without the posts that are needed only under a condition.
+// As find_offsets, without the posts that are needed only under a condition.
 Offsets find_offsets_without_guarded_posts(const DependenceGraph&, const Components&, std::uint32_t component);
 
 bool has_post(const Core&, const Component&);

@@ -1,4 +1,5 @@
-"""Case 10: an agent that learns at the end of each episode."""
+"""Writes the inputs and the expected rows of case 10: an agent that learns at the end of each
+episode."""
 
 import numpy as np
 from common import ABSENT, UNDETERMINED, emitted, generator, write

@@ -1,4 +1,5 @@
-"""Case 4: batch normalisation and its training, batch by batch."""
+"""Writes the inputs and the expected rows of case 4: batch normalisation and its training, batch by
+batch."""
 
 import numpy as np
 from common import check_gradient, emitted, ends_of, generator, vectors, write

@@ -1,4 +1,5 @@
-"""Cases 1 to 3: control, multi-rate programs, values broadcast towards the past."""
+"""Writes the inputs and the expected rows of cases 1 to 3: control, multi-rate programs, values
+broadcast towards the past."""
 
 import numpy as np
 from common import ABSENT, UNDETERMINED, emitted, generator, write

@@ -1,4 +1,4 @@
-"""Case 9: experts with state, and their training."""
+"""Writes the inputs and the expected rows of case 9: experts with state, and their training."""
 
 import numpy as np
 from common import ABSENT, generator, vectors, write

@@ -1,10 +1,9 @@
-"""Case 5: training of pipelines.
+"""Writes the inputs and the expected rows of case 5: training of pipelines.
 
 Sample m passes stage j in cycle m + j. Its gradient returns through the same stages, and a stage
 uses the updated parameters for later samples. Training a pipeline is therefore the same as
 training on one sample after the other. While the pipeline fills, stages receive the zeros with
-which the delays begin. These are samples of negative number, which enter at a later stage.
-"""
+which the delays begin. These are samples of negative number, which enter at a later stage."""
 
 import numpy as np
 from common import ABSENT, UNDETERMINED, check_gradient, emitted, generator, write

@@ -1,5 +1,5 @@
-"""Cases 6 to 8: training of recurrent networks, sequence by sequence. Gradients are checked by
-central differences."""
+"""Writes the inputs and the expected rows of cases 6 to 8: training of recurrent networks, sequence
+by sequence. Gradients are checked by central differences."""
 
 import numpy as np
 from common import ABSENT, check_gradient, ends_of, generator, vectors, wave, write

@@ -1,4 +1,4 @@
-"""Figures 9, 12 and 17, forward."""
+"""Writes the inputs and the expected rows of the paper's figures 9, 12 and 17: forward passes."""
 
 import numpy as np
 from chronogram import UNDETERMINED, write

@@ -1,5 +1,6 @@
-"""Figures 8, 19, 20 and 21: an LSTM forward, its training by backpropagation through time over
-whole sequences (gradients are checked by central differences), and a bidirectional LSTM."""
+"""Writes the inputs and the expected rows of the paper's figures 8, 19, 20 and 21: an LSTM forward,
+its training by backpropagation through time over whole sequences (gradients are checked by
+central differences), and a bidirectional LSTM."""
 
 import numpy as np
 from chronogram import ABSENT, check_gradient, write

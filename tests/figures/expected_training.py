@@ -1,8 +1,8 @@
-"""Figure 3: gradient descent of (k i + b)^2 towards (2 i - 3)^2, one sample per cycle.
+"""Writes the inputs and the expected rows of the paper's figure 3: gradient descent of (k i + b)^2
+towards (2 i - 3)^2, one sample per cycle.
 
 In cycle n, the pipelined model uses the output of its first layer in cycle n - 1, with the
-parameters of that cycle. The gradient of that output changes the parameters that cycle n uses.
-"""
+parameters of that cycle. The gradient of that output changes the parameters that cycle n uses."""
 
 import numpy as np
 from chronogram import ABSENT, write

@@ -27,7 +27,7 @@ def text(folder, function, dtype, *options):
 
 
 def many_small_tensors(folder, count):
-    """Tensors that each have a cell."""
+    """Writes a program with many small tensors, each of which has a cell."""
     source, out = folder / "many.rml", folder / "many.ll"
     source.write_text("node many(x: f64[16]) -> (y: f64)\n  v0 = x;\n" + "".join(
         f"  v{k} = tanh(0.5 * (zeros([16]) fby v{k}) + v{k - 1});\n" for k in range(1, count + 1)) +

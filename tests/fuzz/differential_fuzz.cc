@@ -187,7 +187,7 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
   session.options.node = node;
   const Front front = check_text(session, "generated.rml", g.source);
   auto errors = [&](Outcome o) { return Report{o, render_human(session.diagnostics, session.sources, false)}; };
-  if (session.failed()) return errors(failed);  // an error of the generator
+  if (session.failed()) return errors(failed);  // this is an error of the generator
   const auto entry = find_entry(session, front);
   if (!entry) return errors(failed);
   const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);

@@ -40,7 +40,8 @@ constexpr rml_port ports[] = {
     {"u", "base", RML_U64, 1, 0, 0, nullptr, 1}, {"e", "base", RML_I8, 1, 0, 2, none, 0},
     {"t", "base", RML_I32, 1, 0, 3, deep, 4},    {"k", "base on b", RML_I16, 0, 0, 0, nullptr, 1}};
 constexpr std::uint32_t port_count = std::size(ports);
-constexpr std::uint32_t written_ports = port_count - 1;  // as arrays; the last port may be absent
+// Number of ports that are written as arrays; the last port may be absent.
+constexpr std::uint32_t written_ports = port_count - 1;
 constexpr int row_count[] = {0, 1, 3, 9};
 
 // Ports whose cells are texts: classes of an input and an output, and times.
@@ -242,7 +243,7 @@ class Case {
       damage_bytes(bytes, one_of(bases_.npy), random_);
       return bytes;
     }
-    // The header as a text, with its length.
+    // Damage the header as a text, and store its new length.
     const std::size_t begin = bytes[6] == 1 ? 10 : 12, end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
     std::string header = bytes.substr(begin, end - begin);
     damage_text(header, random_);

@@ -20,7 +20,7 @@ import numpy as np
 RMLC = sys.argv[1]
 SEED = 7
 
-# Cells, a window, parameters, random numbers.
+# A program with cells, a window, parameters and random numbers.
 LEARNER = """import nn;
 import optim;
 
@@ -71,7 +71,7 @@ KINDS = """node main(x: f64) -> (y: f64, odd: bool, far: i8, near: i16, sum: f32
   y = x + (0.0 fby y);
 """
 
-# Has so many equations that they are compiled as several functions.
+# A program with so many equations that they are compiled as several functions.
 LONG = "node main(x: f64) -> (y: f64, s: f64)\n" + "".join(
     f"  a{k} = 0.5 * (0.0 fby a{k}) + {'x' if k == 0 else f'sin(a{k - 1})'};\n" for k in range(1200)) + \
     "  y = a1199;\n  s = (0.0 fby s) + a3 * a650;\n"
@@ -286,7 +286,7 @@ def formats(folder):
     np.save(folder / "x.npy", np.array([1.0, 2.0, 3.0]))
     out, _ = run(program, "--key", "m:bool", "--input", f"m={folder / 'm.npy'}", "--input", f"x={folder / 'x.npy'}")
     same(out, "m,y\ntrue,1\nfalse,2\ntrue,4\n", "npy")
-    # Cells that need quotes; long keys; --cycles.
+    # Keys in cells that need quotes; long keys; --cycles.
     long = "k" * 1000
     out, _ = run(program, "--key", "m", "--cycles", 3, text=f'm,x\n"a, ""b""",1\n{long},2\n"a, ""b""",3\nc,4\n')
     same(out, f'm,y\n"a, ""b""",1\n{long},2\n"a, ""b""",4\n', "quotes")
@@ -433,7 +433,7 @@ def states(folder):
                 expected, _ = run(program, "--key", "m", "--seed", SEED, "--quiet", *more, text=table(["m", *names], rows[:count]))
                 same(out.read_text(), expected, f"{name}: resumed at {count}")
         same(out.read_text(), whole, f"{name}: resumed")
-        # Other rows follow.
+        # A run may also continue with rows from another input.
         first, _ = run(program, "--key", "m", "--seed", SEED, "--quiet", *more, "--save", state, text=table(["m", *names], rows[:30]))
         rest, _ = run(program, "--key", "m", "--quiet", *more, "--load", state, text=table(["m", *names], rows[30:]))
         same(first + "".join(line + "\n" for line in rest.splitlines()[1:]), whole, f"{name}: loaded")

@@ -17,7 +17,7 @@ NODES = {
   total = z + (0.0 fby total);
   part = 100 / n + (0 fby part);
 """,
-    # Nothing can fail.
+    # A node in which nothing can fail.
     "plain": """node plain(x: f64) -> (y: f64, k: i64)
   y = x + (0.5 fby y);
   k = 1 fby 2 * k;

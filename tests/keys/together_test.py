@@ -106,7 +106,7 @@ class Together(InFolder):
                 compare = functools.partial(rows_in_lanes, RMLC, self.folder, file, ["--node", node], self.rng)
                 if compare(rows=500) is not None:
                     with_lanes.append((file.name, compare(rows=40_000)))
-        # Two of them stop with a fault in the first row.
+        # Some runs stop with a fault in one of the first rows.
         self.assertGreater(sum(count > 100 for _, count in with_lanes), len(with_lanes) // 2, with_lanes)
         self.assertGreater(len(with_lanes), len(files[::SHARE]) // 9, with_lanes)
 

@@ -93,7 +93,7 @@ class Program:
                 _, errors = process.communicate()
             if process.returncode == -9:
                 kills += 1
-                patience *= 1.1  # so that every run ends
+                patience *= 1.1  # later attempts get more time, so that every run ends
                 continue
             if process.returncode != 0:
                 print(f"{self.name}, {output}, saved every {every} cycles: exit status {process.returncode} after "

@@ -217,7 +217,8 @@ def softmaxes(case):
 
 
 def trees(case):
-    """Equal to the bit. Uses its own random numbers, so that other families do not change."""
+    """Cases that must be equal to the bit. They use their own random numbers, so that other
+    families do not change."""
     drawn = np.random.default_rng(43)
     for dtype in (np.int32, np.float32, np.float64):
         for shape in ((1,), (2,), (3,), (4,), (5, 2), (7,), (8, 3), (13, 2, 2), (16,), (3, 0)):

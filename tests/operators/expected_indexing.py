@@ -269,7 +269,7 @@ def slices(case, fault, draw):
 
 
 def order(x, axis, descending):
-    """Stable in both directions, with NaN as the largest."""
+    """Sorts stably in both directions, with NaN as the largest."""
     if not descending:
         return np.argsort(x, axis=axis, kind="stable").astype(np.int32)
     return np.flip(x.shape[axis] - 1 - np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis).astype(np.int32)

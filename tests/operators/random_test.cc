@@ -20,7 +20,7 @@ Block philox(Block counter, std::array<std::uint32_t, 2> key) {
   return out;
 }
 
-// From Random123, tests/kat_vectors, "philox4x32 10".
+// The known answers of Random123, tests/kat_vectors, "philox4x32 10".
 TEST(Random, philox_known_answers) {
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}), (Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));

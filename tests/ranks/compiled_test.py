@@ -102,7 +102,7 @@ class Compiled(unittest.TestCase):
         self.check_net("line", 5)
 
     def test_snapshots(self):
-        """Saved after a step by some ranks, and resumed by others."""
+        """A state that some ranks saved after a step is resumed by others."""
         net, program, expected = self.check_net("mlp", 4)
         for first, then in ((3, 2), (1, 4), (8, 1)):
             net.learned(program(first), slice(0, int(ENDS[7])), net.w, "--save-every", "5")

@@ -58,7 +58,7 @@ exec ip netns exec {machines[1]} unshare --uts --pid --fork --kill-child --mount
 
 
 class Unavailable(Exception):
-    """A required program or right is missing."""
+    """Raised if a required program or right is missing."""
 
 
 class Wire(threading.Thread):

@@ -424,5 +424,5 @@ class Processes(Ranks):
 
 
 if TRANSPORT != "threads":
-    del Ranks  # Processes has all its tests
+    del Ranks  # the class Processes has all its tests
 unittest.main(argv=[sys.argv[0], "-v"])

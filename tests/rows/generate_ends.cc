@@ -48,7 +48,7 @@ class Generator {
     const std::string w = "  w: f64 = ", state = "  h: f64 = tanh(w * h0 + x);\n";
     std::string text = "  r = " + end(2) + ";\n", kept, later;
     if (chance(60)) {
-      // Restarted by a condition of the same instant.
+      // A memory that is restarted by a condition of the same instant.
       kept = "if r then par(0.5, r, dw when r) else (0.0 fby w);\n";
       text += w + kept + "  h0: f64 = if r then 0.0 else 0.0 fby h;\n" + state;
       text += "  da: f64 = (-0.1 * (h - z) + (if post r then 0.0 else post (da * w))) * (1.0 - h * h);\n";

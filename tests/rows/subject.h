@@ -38,7 +38,7 @@ inline constexpr Way ways[] = {
     {.name = "network of passes", .level = 2, .grain = Grain::pass},
     {.name = "network of operations", .level = 0, .grain = Grain::op},
     {.name = "network of operations, saved and loaded after every row", .restart_every = 1, .grain = Grain::op}};
-inline constexpr std::size_t cheap_ways = 5;  // the first ones
+inline constexpr std::size_t cheap_ways = 5;  // this number of ways at the beginning of the list
 
 // The rows that a program determines, and the rows that it determines after constants are folded
 // and conditions simplified, which may need fewer values. A row must be written at the latest by

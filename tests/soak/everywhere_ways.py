@@ -93,7 +93,7 @@ def save_and_load(place):
 
 
 def keys(place):
-    """The same rows for three keys, interleaved."""
+    """Runs the rows for three keys, interleaved."""
     head, lines = place.split()
     if not place.is_csv and any("[" in cell or cell == "." for line in lines for cell in line):
         raise Refused("rows of tensors as CSV")

@@ -10,8 +10,8 @@ import sys
 import tempfile
 
 try:
-    import numpy  # the numbers need it
-except ImportError:  # the first Python lacks it, the system's has it
+    import numpy  # the oracle computes with NumPy
+except ImportError:  # if this Python lacks NumPy, the system's Python runs the script
     os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
 
 import wirings_oracle

@@ -26,7 +26,7 @@ def value(text):
 
 
 def trace(program, watched):
-    """name -> values at the cycles of INPUTS"""
+    """Returns {name: values at the cycles of INPUTS}."""
     with tempfile.TemporaryDirectory() as folder:
         source, rows = pathlib.Path(folder) / "p.rml", pathlib.Path(folder) / "p.chron"
         source.write_text("import nn;\nimport recurrent;\n" + program)

@@ -1,11 +1,11 @@
-"""Attention by its formula, and by PyTorch's multi-head layer."""
+"""Expected values of attention, by its formula, and by PyTorch's multi-head layer."""
 
 import numpy as np
 from common import same, tensor, torch, uniform, write
 
 
 def attend(q, k, v, mask=True):
-    """Rows in which nothing is allowed are 0."""
+    """Attention by its formula. Rows in which nothing is allowed are 0."""
     scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
     mask = np.broadcast_to(mask, scores.shape)
     parts = np.where(mask, np.exp(scores), 0.0)
@@ -23,7 +23,7 @@ def multi_head(heads, shared, q, k, v, mask=True):
 
 
 def rotary(base, positions, x):
-    """Pairs (i, i + size / 2) as complex numbers."""
+    """Rotary embedding: the pairs (i, i + size / 2) are turned as complex numbers."""
     half = x.shape[-1] // 2
     turn = np.exp(1j * np.outer(positions, base ** (-np.arange(half) / half)))
     z = (x[:, :half] + 1j * x[:, half:]) * turn

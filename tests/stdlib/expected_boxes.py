@@ -1,4 +1,4 @@
-"""YOLO v3's decoding, cell by cell."""
+"""Expected values of YOLO v3's decoding, cell by cell."""
 
 import numpy as np
 from common import uniform, write

@@ -1,4 +1,5 @@
-"""CTC by adding all alignments, and by PyTorch, whose gradient is that of the same numbers."""
+"""Expected values of CTC, by adding all alignments, and by PyTorch, whose gradient is that of the
+same numbers."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Decompositions by NumPy."""
+"""Expected values of decompositions, by NumPy."""
 
 import numpy as np
 from common import uniform, write

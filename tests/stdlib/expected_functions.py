@@ -1,4 +1,5 @@
-"""Activations and losses, compared with PyTorch; the inputs include extreme values."""
+"""Expected values of activations and losses, compared with PyTorch; the inputs include extreme
+values."""
 
 import numpy as np
 from common import same, tensor, torch, uniform, write

@@ -1,4 +1,4 @@
-"""Further activations, normalisations and losses, by NumPy and SciPy."""
+"""Expected values of further activations, normalisations and losses, by NumPy and SciPy."""
 
 import numpy as np
 from common import uniform, write
@@ -6,7 +6,7 @@ from scipy import special
 
 
 def sparsemax(x):
-    """By the definition: the projection onto the simplex, found by sorting."""
+    """The projection onto the simplex according to its definition, found by sorting."""
     z = np.sort(x)[::-1]
     k = np.arange(1, len(x) + 1)
     size = k[1 + k * z > np.cumsum(z)].max()

@@ -1,4 +1,5 @@
-"""Nodes of `spatial`, element by element from their definitions, compared with PyTorch."""
+"""Expected values of nodes of `spatial`, element by element from their definitions, compared with
+PyTorch."""
 
 import math
 

@@ -1,4 +1,5 @@
-"""Layers with given weights, compared with PyTorch, sequence by sequence and batch by batch."""
+"""Expected values of layers with given weights, compared with PyTorch, sequence by sequence and
+batch by batch."""
 
 import numpy as np
 from common import ABSENT, UNDETERMINED, same, tensor, torch, uniform, write
@@ -103,7 +104,8 @@ def normalisation():
     write("layer_norm.in.chron", {"x": xs})
     write("layer_norm.out.chron", {"y": ys})
     train = [True] * 9 + [False] * 3 + [True] * 5 + [False] * 2 + [True] * 2
-    end = [n in (3, 4, 8, 10, 16) for n in range(len(train))]  # 10: not a training cycle; from 19 on: no end
+    # The end at cycle 10 is outside training; the training from cycle 19 on has no end.
+    end = [n in (3, 4, 8, 10, 16) for n in range(len(train))]
     x = uniform(random, len(train), 3)
     x[:, 1] += 100.0
     y, batch = [UNDETERMINED] * len(train), []

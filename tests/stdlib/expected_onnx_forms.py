@@ -1,6 +1,6 @@
-"""Nodes that compute the same as an operator of ONNX, by the reference evaluator of the `onnx`
-package. The exception is the norm of order 1, for which the evaluator omits the absolute
-values."""
+"""Expected values of nodes that compute the same as an operator of ONNX, by the reference evaluator
+of the `onnx` package. The exception is the norm of order 1, for which the evaluator omits the
+absolute values."""
 
 import pathlib
 import sys
@@ -22,7 +22,7 @@ def gru(w, r, b, h, x):
 
 
 def affine_grid(theta, *extents, align_corners=0):
-    """As in ONNX, which computes in f32: the coordinates along the last axis first."""
+    """The grid of ONNX's AffineGrid, in f32. Coordinates begin with that of the last axis."""
     axes = [np.linspace(-1, 1, n) if align_corners and n > 1 else -1 + (1 + 2 * np.arange(n)) / n - align_corners for n in extents]
     places = np.stack([*np.meshgrid(*axes, indexing="ij")[::-1], np.ones(extents)], -1)
     y = np.einsum("nij,...j->n...i", theta, places)

@@ -1,5 +1,6 @@
-"""Optimisers, step by step over 20 steps with a rate that changes and with cycles without a
-step, compared with PyTorch; and on Rosenbrock's function, where each must get below a cost."""
+"""Expected values of optimisers, step by step over 20 steps with a rate that changes and with
+cycles without a step, compared with PyTorch; and on Rosenbrock's function, where each must get
+below a cost."""
 
 import numpy as np
 from common import ABSENT, same, tensor, torch, uniform, write

@@ -1,4 +1,5 @@
-"""Quantiles by NumPy; norms of windows and an LSTM cell with peepholes from their definitions."""
+"""Expected values of quantiles, by NumPy; norms of windows and an LSTM cell with peepholes from
+their definitions."""
 
 import numpy as np
 from common import uniform, write

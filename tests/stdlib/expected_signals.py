@@ -1,5 +1,5 @@
-"""Signals, control and metrics. Filters are SciPy's: a Butterworth design for low pass and
-high pass, freqz for the notch, lfilter for all."""
+"""Expected values of signals, control and metrics. Filters are SciPy's: a Butterworth design for
+low pass and high pass, freqz for the notch, lfilter for all."""
 
 import numpy as np
 from common import ABSENT, same, uniform, write

@@ -1,4 +1,4 @@
-"""Fourier transforms by NumPy."""
+"""Expected values of Fourier transforms, by NumPy."""
 
 import numpy as np
 from common import uniform, write

@@ -57,7 +57,7 @@ Work work(const Function&, const Expression&, std::size_t written);
 
 // Computes the values of all nodes from those of the leaves.
 std::vector<IrValue> evaluate(Function&, const Expression&, const std::function<IrValue(std::size_t)>& leaf);
-// offsets and access: of the leaves.
+// As above; `offsets` and `access` belong to the leaves.
 std::vector<IrValue> evaluate(Function&, const Expression&, std::span<const IrValue> offsets, std::span<const Access>);
 
 }  // namespace rml::codegen

@@ -122,7 +122,7 @@ IrValue first_none(Function& f, IrValue so_far, IrValue element) {
   return f.ir.CreateSelect(f.ir.CreateFCmpUNO(so_far, so_far), so_far, element);
 }
 
-// The left-over elements that go into the first lanes: each time the greatest power of two that fits.
+// Splits the left-over elements, which go into the first lanes, into powers of two, the largest first.
 std::vector<std::int64_t> parts_of_rest(std::int64_t rest, const Numeric& numeric) {
   std::vector<std::int64_t> parts;
   for (auto left = static_cast<std::uint64_t>(rest); left >= static_cast<std::uint64_t>(numeric.fewest_lanes);
@@ -244,7 +244,7 @@ class Run {
 
  private:
   struct Places {
-    IrValue lanes, none, rest;  // none: see Sum
+    IrValue lanes, none, rest;  // `none` is explained at Sum
   };
 
   // True if registers hold both kinds of lanes. Then one instruction compares and selects the better number, and the

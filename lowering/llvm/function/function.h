@@ -28,7 +28,7 @@ struct PortPlaces {
     IrValue scalar = nullptr;  // the value, if it is passed by value
     // Address of the elements; if this and `scalar` are null, the element is popped from its queue.
     IrValue address = nullptr;
-    IrValue present = nullptr;  // i1; if the clock is not base
+    IrValue present = nullptr;  // i1 that tells whether the input is present; only set if its clock is not base
   };
   struct Output {
     IrValue address = nullptr;
@@ -119,14 +119,14 @@ class Function {
   llvm::MDNode* not_unrolled();             // the property that a loop is not unrolled
 
   // ---- storage
-  llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);  // in the current function
+  llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);  // a variable of the current function
   IrValue at(std::uint64_t offset);                                  // address in the state, or of a cell that is apart
   IrValue find_cells(IrValue state);                                 // a value for `cells`
   IrValue header();
   IrValue load_i64(std::uint64_t offset);
   void store_i64(IrValue, std::uint64_t offset);
-  IrValue load(DType, IrValue address, Access = {});  // in register form
-  IrValue load_truth(IrValue address);                // a Boolean cell, as i1
+  IrValue load(DType, IrValue address, Access = {});  // loads an element in register form
+  IrValue load_truth(IrValue address);                // loads a Boolean of a cell as an i1
   void store(DType, IrValue value, IrValue address, Access = {});
   IrValue offset(DType, IrValue base, IrValue index);  // the address of an element
   void copy_bytes(IrValue to, IrValue from, DType, const Shape&);
@@ -156,7 +156,7 @@ class Function {
   void define_copy(ValueId, IrValue address);
   bool is_defined(ValueId v) const { return whole.slots.contains(v.index); }
   IrValue result(ValueId);                               // the address at which to compute the value's elements
-  void compute(ValueId v) { module.compute(*this, v); }  // an operator or a call
+  void compute(ValueId v) { module.compute(*this, v); }  // emits an operator or a call
   void prepare(ValueId v) {
     if (module.inlined(v)) compute(v);  // the inlined value is needed in memory
   }

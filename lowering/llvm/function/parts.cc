@@ -77,7 +77,8 @@ void join_parts(Function& f) {
   const auto beyond = [&](llvm::IRBuilder<>& at, IrValue from, std::uint64_t offset) {
     return at.CreateInBoundsGEP(at.getInt8Ty(), from, f.constant(static_cast<std::int64_t>(offset)));
   };
-  std::vector<std::pair<llvm::Value*, std::uint64_t>> shared;  // and their offsets in the shared memory
+  // Variables that parts share, with their offsets in the shared memory.
+  std::vector<std::pair<llvm::Value*, std::uint64_t>> shared;
   std::uint64_t size = 0;
   Foreign all = foreign_values(f.parts);
   for (auto& [value, users] : all) {

@@ -6,6 +6,6 @@
 namespace rml::codegen {
 
 void store_value(Function&, ValueId, IrValue address);  // all elements
-void fill_zero(Function&, ValueId, IrValue address);    // at `address`, instead of the value's own place
+void fill_zero(Function&, ValueId, IrValue address);    // fills `address` instead of the value's own place
 
 }  // namespace rml::codegen

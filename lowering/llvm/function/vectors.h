@@ -9,7 +9,7 @@ namespace rml::codegen {
 
 // base + index * stride
 IrValue strided(Function&, IrValue base, IrValue index, std::int64_t stride);
-// `count` elements from there on, then zeros. With more than one lane the result is a vector.
+// Loads `count` elements from `from` on, then zeros. With more than one lane the result is a vector.
 IrValue load_elements(Function&, DType, unsigned lane_count, std::int64_t count, IrValue from);
 // Stores the first `count` elements.
 void store_elements(Function&, DType, IrValue vector, std::int64_t count, IrValue to, Access);

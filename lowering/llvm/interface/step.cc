@@ -70,7 +70,7 @@ struct StepInterface {
   llvm::Function* emit_run_of_rows(llvm::Function* push, llvm::Function* pop);
 };
 
-// (state, [n,] ports…); arrays: every port by pointer.
+// Declares a function (state, [n,] ports…). If `arrays` is true, every port is passed by pointer.
 llvm::Function* StepInterface::declare(const char* what, llvm::Type* result, bool exported, bool arrays) {
   std::vector<llvm::Type*> types = {module.pointer()};
   if (arrays) types.push_back(module.i64());
@@ -144,7 +144,7 @@ IrValue StepInterface::row(llvm::IRBuilder<>& ir, const InterfaceParameter& p, I
   return ir.CreateInBoundsGEP(type, array, i);
 }
 
-// i: the cycle's position in the arrays of NODE_run, null in NODE_step.
+// `i` is the cycle's position in the arrays of NODE_run; null in NODE_step.
 void StepInterface::place_ports(Function& body, llvm::Function* f, IrValue i) {
   auto& ir = body.ir;
   body.ports.inputs.assign(module.core.inputs.size(), {});
@@ -174,7 +174,7 @@ void StepInterface::place_ports(Function& body, llvm::Function* f, IrValue i) {
   }
 }
 
-// The cell that holds the output's value after each cycle, as the memory of a delay of it.
+// The cell that holds the output's value after each cycle, such as the cell of a delay of the output.
 CellId StepInterface::holder(std::size_t output) const {
   for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
     const steps::CellInfo& cell = module.program.cells[k];

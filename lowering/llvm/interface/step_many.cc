@@ -77,7 +77,7 @@ bool is_laid_in(const Emission& module, const InterfaceParameter& p) {
 struct StepMany {
   const StepInLanes& of;
   const std::vector<Touched>& touched;
-  Function& f;                       // its state is the array of the states' addresses
+  Function& f;                       // the function; its state is the array of the states' addresses
   std::vector<IrValue> arrays = {};  // arrays of the ports
 
   DType dtype(const InterfaceParameter& p) const { return dtype_of(f.module.core, p); }

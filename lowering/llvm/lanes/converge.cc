@@ -79,7 +79,7 @@ class Branch {
  private:
   // A new block in which all paths of the side end. `given` gets the value that the side passes to each phi of `meet`.
   llvm::BasicBlock* close(const Blocks& blocks, llvm::BasicBlock* first, bool asks, std::vector<llvm::Value*>& given);
-  // True if the code first tests whether any lane takes the side. Not if the side selects an address.
+  // True if the code first tests whether any lane takes the side. False if the side selects an address.
   bool asks(const Blocks& blocks) const;
   // Branches into the side if any lane takes it, and on to `next`.
   void enter(llvm::BasicBlock* from, llvm::BasicBlock* first, llvm::BasicBlock* end, bool asks, llvm::Value* mask);

@@ -56,7 +56,8 @@ class Widening {
 
   Object object(llvm::Value* address, const llvm::Instruction& user);
   bool offset_varies(const llvm::Value* address) const;
-  llvm::Value* offset(llvm::Value* address, bool as_vector);  // i64, from the beginning of its object
+  // The distance (i64) of the address from the beginning of its object.
+  llvm::Value* offset(llvm::Value* address, bool as_vector);
   // The address of the first lane's element, which the other lanes follow; `places`: one address per lane.
   llvm::Value* place(const Object& o, llvm::Value* address);
   llvm::Value* places(const Object& o, llvm::Value* address, std::uint64_t size);

@@ -97,7 +97,7 @@ llvm::Constant* Emission::tensor(const Tensor& tensor) {
 }
 
 llvm::Constant* Emission::panels(const Tensor& from, const Panels& p) {
-  std::int64_t columns = 0;  // including those beyond the matrix
+  std::int64_t columns = 0;  // number of columns, including those beyond the matrix
   for (const std::int64_t width : p.widths) columns += width;
   const Shape shape{p.matrices * p.blocks * p.inner * columns};
   const auto [known, is_new] = panels_.try_emplace({from.data(), p}, from.dtype(), shape);

@@ -85,7 +85,7 @@ class Emission {
   llvm::Function* function(const llvm::Twine& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters,
                            bool exported);
   llvm::Constant* text(const std::string&);
-  llvm::Constant* tensor(const Tensor&);  // in read-only memory
+  llvm::Constant* tensor(const Tensor&);  // a copy in read-only memory
   llvm::Constant* panels(const Tensor&, const Panels&);
   llvm::Constant* table(const std::string& name, llvm::Type* element, llvm::ArrayRef<llvm::Constant*>);
 
@@ -95,7 +95,8 @@ class Emission {
   llvm::Function* grow();
   // i64 grow_ring(state, ring, element_bytes): doubles a ring; returns the refused bytes, or 0.
   llvm::Function* grow_ring();
-  // i64 grow_segment(state, records, capacity, sizes, n): doubles the arrays of a unit; returns the same.
+  // i64 grow_segment(state, records, capacity, sizes, n): doubles the arrays of a unit; returns
+  // the refused bytes, or 0.
   llvm::Function* grow_segment();
 
   // i32 body(scratch, header, cycle, addresses of its inputs, then of its outputs): one round of an iteration

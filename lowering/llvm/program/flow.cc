@@ -69,7 +69,7 @@ class FlowTable {
 
   bool is_read(QueueId q) const { return q.valid() && program_.queues[q.index].readers > 0; }
 
-  // each: the block runs at each instant.
+  // `each` is true if the block runs at each instant.
   void find_pushes(const steps::Block& block, std::uint32_t unit, bool after_segment, bool each) {
     for (const steps::Statement& s : block.statements) {
       if (const auto* b = std::get_if<steps::Branch>(&s)) {

@@ -191,7 +191,7 @@ llvm::Function* emit_init(Emission& module) {
   return outer;
 }
 
-// waiting: the first cut whose segment has begun and not ended.
+// Emits `finish`. It sets header.waiting to the first cut whose segment has begun and not ended.
 llvm::Function* emit_finish(Emission& module) {
   auto* f = module.function(program_symbol(module, "finish"), module.i32(), {module.pointer()}, false);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));

@@ -14,7 +14,7 @@ namespace {
 class Instructions final : public scalar::Spelling {
  public:
   using Term = scalar::Term;
-  // For v, whose operands have this type.
+  // Instructions for v, whose operands have this type.
   Instructions(Function& f, DType dtype, ValueId v, llvm::Type* type)
       : f_(f), ir(f.ir), dtype_(dtype), value_(v), type_(type) {}
 

@@ -27,7 +27,7 @@ namespace {
 class Cost {
  public:
   Cost(const Core& core, const Costs& costs) : cheap(costs.wrong_guess), core_(core) {}
-  const int cheap;  // the cost of a mispredicted jump
+  const int cheap;  // limit of a cheap side: the cost of a mispredicted jump
   const int dear = cheap + 1;
 
   int of(const steps::Branch& b) {
@@ -114,7 +114,7 @@ IrValue load_cell(Function& f, CellId cell) {
   return dtype == DType::boolean ? f.load_truth(f.cell_address(cell)) : f.load(dtype, f.cell_address(cell));
 }
 
-// The values among those that the branch defines that are already defined. A value may be defined in two branches.
+// The values that the branch defines and that have been defined before, since a value may be defined in two branches.
 std::map<ValueId, IrValue> defined_before(Function& f, const steps::Branch& s) {
   std::map<ValueId, IrValue> before;
   for (const steps::Block* block : {s.then_block.get(), s.else_block.get()})

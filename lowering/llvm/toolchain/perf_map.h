@@ -8,7 +8,7 @@ class LLJIT;
 
 namespace rml {
 
-// Does so if the environment has RMLC_PERF_MAP=1. Must be called before any code is added.
+// Writes the map file if the environment has RMLC_PERF_MAP=1. Must be called before any code is added.
 void write_perf_map(llvm::orc::LLJIT&);
 
 }  // namespace rml

@@ -60,7 +60,7 @@ bool taps_at(const window::Axis& a, std::int64_t place, AxisTaps& taps, std::int
   return true;
 }
 
-// The correlations of g that compute the gradient in x. `complete`: they write all of it.
+// The correlations of g that compute the gradient in x. `complete`: together they write every element of it.
 std::vector<Correlation> backward(DType dtype, const Convolution& c, bool& complete) {
   std::vector<Correlation> all;
   const auto& axes = c.windows.axis;

@@ -59,7 +59,7 @@ void PoolCode::each_block(const std::function<void(IrValue, IrValue, IrValue)>& 
   });
 }
 
-// width_ elements from each place of the stride on.
+// Loads vectors of width_ elements whose distance is the stride: one vector for each place within the stride.
 PoolCode::Vectors PoolCode::apart(IrValue address) {
   const std::int64_t stride = w_.axis[2].stride;
   IrValue together = load_vector(address, stride * width_);
@@ -128,7 +128,7 @@ void PoolCode::store_apart(const Vectors& parts, IrValue address) {
   IrValue together = parts[0];
   const auto stride = static_cast<std::int64_t>(parts.size());
   if (stride > 1) {
-    for (std::int64_t s = 1; s < stride; ++s) {  // adjacent elements first
+    for (std::int64_t s = 1; s < stride; ++s) {  // brings elements that will be adjacent next to each other
       std::vector<int> both;
       for (std::int64_t k = 0; k < (s + 1) * width_; ++k) both.push_back(static_cast<int>(k));
       std::vector<int> wide;

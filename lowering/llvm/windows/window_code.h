@@ -50,7 +50,7 @@ class WindowCode {
   llvm::Type* scalar_type;
   llvm::Align align;
   std::int64_t lanes;
-  std::int64_t most_sums;  // number that fits in registers beside the operands
+  std::int64_t most_sums;  // number of sums that fit in registers beside the operands
 };
 
 // Images padded with zeros, copied one group of channels at a time if necessary. Of each axis only every n-th element

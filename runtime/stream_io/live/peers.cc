@@ -229,7 +229,7 @@ class Listening final : public Attempts {
     if (!listener_ && waiting_.empty()) listen();
   }
 
-  void pause(BackOff&, const Check&) override {}  // attempt has already waited
+  void pause(BackOff&, const Check&) override {}  // `attempt` has already waited
 
   bool attempt(Descriptor& connection, const Check&) override {
     if (take_waiting(connection)) return true;

@@ -241,7 +241,8 @@ def quadrature():
 
 
 def filter_bank():
-    """By the impulse responses, r^n sin((n + 1) w) / sin(w) with r = 0.9."""
+    """The filter bank, computed from the impulse responses r^n sin((n + 1) w) / sin(w) with r =
+    0.9."""
     draw = random.Random(8)
     x = [round(draw.gauss(0, 1), 2) for _ in range(20)]
     turns = 0.3, 0.8, 1.6, 2.5

@@ -82,7 +82,7 @@ def whole_run(given):
 
 
 def values_only(entries):
-    """The same entries without their gradients, for arguments that have none."""
+    """Returns the entries without their gradients, for arguments that have none."""
     return [replace(entry, gradient=False) if hasattr(entry, "gradient") else entry for entry in entries]
 
 
@@ -101,7 +101,7 @@ class Group:
 
 
 def number_text(value):
-    """f32 with the fewest digits that identify it."""
+    """A number as text; an f32 has the fewest digits that identify it."""
     if isinstance(value, np.float32):
         text = str(value)
         return text[:-2] if text.endswith(".0") else text

@@ -1,5 +1,5 @@
-"""Activations, by torch.nn.functional; those that it lacks by their definitions, in PyTorch's
-arithmetic."""
+"""Expected values of activations, by torch.nn.functional; those that it lacks by their definitions,
+in PyTorch's arithmetic."""
 
 import numpy as np
 import torch

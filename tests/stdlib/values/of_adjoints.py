@@ -1,4 +1,5 @@
-"""Gradients of decompositions, for arbitrary adjoints of their parts, by PyTorch."""
+"""Expected values of gradients of decompositions, for arbitrary adjoints of their parts, by
+PyTorch."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""Attention, by PyTorch; rotary embeddings as products of complex numbers."""
+"""Expected values of attention, by PyTorch; rotary embeddings as products of complex numbers."""
 
 import numpy as np
 import torch
@@ -10,7 +10,8 @@ LATER = torch.tensor([[True, True, False], [True, True, True]])
 
 
 def multi_head(heads, shared, mask):
-    """PyTorch's; fewer keys than queries serve a group of heads each."""
+    """PyTorch's multi-head attention. If there are fewer heads of keys than of queries, each serves
+    a group of heads."""
 
     def run(q, k, v):
         parts = [x.unflatten(-1, (n, -1)).transpose(-2, -3) for x, n in ((q, heads), (k, shared), (v, shared))]
@@ -25,7 +26,7 @@ def self_attention(heads):
         multi_head_attention_forward."""
         n = x.shape[-1]
         query, key, value, result = (weights["self_attention." + w].reshape(n, n).mT for w in ("query", "key", "value", "result"))
-        rows = x.transpose(0, 1)  # cycles are its batches
+        rows = x.transpose(0, 1)  # PyTorch's batches are the cycles
         y, _ = F.multi_head_attention_forward(rows, rows, rows, n, heads, torch.cat([query, key, value]), None, None, None,
                                               False, 0.0, result, None, need_weights=False)
         return y.transpose(0, 1)
@@ -71,7 +72,7 @@ def angles(length, base, positions):
 
 
 def turned(pairs, a):
-    """Complex numbers times those of modulus 1."""
+    """Turns pairs of numbers by the angles `a`: multiplies complex numbers."""
     return torch.view_as_real(torch.view_as_complex(pairs.contiguous()) * torch.polar(torch.ones_like(a), a))
 
 

@@ -1,5 +1,6 @@
-"""Blocks of controllers: timers, counters, limits and votes, by NumPy and pandas; PID controllers that wait, are reset
-and track another command, by a difference equation of their own."""
+"""Expected values of blocks of controllers: timers, counters, limits and votes, by NumPy and
+pandas; PID controllers that wait, are reset and track another command, by a difference equation
+of their own."""
 
 import warnings
 

@@ -1,4 +1,5 @@
-"""Adaptive windows, compared with River's, and with a list of buckets that keeps all values."""
+"""Expected values of adaptive windows, compared with River's, and with a list of buckets that keeps
+all values."""
 
 import numpy as np
 from groups import INF, NAN, Group, Series

@@ -1,5 +1,5 @@
-"""Kalman filters, by conditional Gaussian distributions; optimal regulators, by SciPy's
-solution of Riccati's equation."""
+"""Expected values of Kalman filters, by conditional Gaussian distributions; optimal regulators, by
+SciPy's solution of Riccati's equation."""
 
 import numpy as np
 import torch
@@ -225,7 +225,8 @@ GROUPS = [
           "m": [np.eye(2), np.zeros((2, 2)), np.zeros((2, 2))]}, SETTLED, LOOSE, CHECKED),
     Group("control_reported", "ordinary", "NumPy and SciPy", {"x": [np.array([[1.0, 0.5], [0.0, 1.0]]), np.array([[2.0, 0.0], [0.0, 0.5]])],
           "m": [drawn(2, 2) for _ in range(2)]}, REPORTED, LOOSE, CHECKED),
-    # What no command reaches: it grows, stays, and shrinks slowly; and what the cost does not see.
+    # States that no command reaches, which grow, stay, or shrink slowly; and a state that costs
+    # nothing.
     Group("control_reported_edges", "edge", "NumPy and SciPy", {"x": [np.diag([2.0, 0.5]), np.diag([1.0, 0.5]), np.diag([0.5, 3.0]), np.diag([0.99, 0.5])],
           "m": [np.eye(2), np.zeros((2, 2)), np.zeros((2, 2)), np.eye(2)]}, REPORTED, LOOSE, CHECKED),
     Group("control_stepped", "ordinary", "PyTorch", {"x": [drawn(2, 2) for _ in range(3)], "m": [drawn(2, 2) for _ in range(3)]}, STEPPED, LOOSE, CHECKED),

@@ -1,5 +1,5 @@
-"""YOLO's boxes from its paper, intersection over union, and non-maximum suppression, by NumPy
-and SciPy."""
+"""Expected values of YOLO's boxes from its paper, intersection over union, and non-maximum
+suppression, by NumPy and SciPy."""
 
 import numpy as np
 from groups import INF, NAN, Group, Series
@@ -50,7 +50,7 @@ def suppressed(n, threshold):
 
 
 def once(boxes, scores):
-    """The first step, and the remaining boxes."""
+    """The first step of the suppression: its choice, and the scores of the remaining boxes."""
     out = []
     for row, score in zip(boxes, scores):
         best = np.argmax(score)

@@ -1,4 +1,5 @@
-"""Half-space trees, compared with River's trees, which are made from the same draws."""
+"""Expected values of half-space trees, compared with River's trees, which are made from the same
+draws."""
 
 import random as python_random
 

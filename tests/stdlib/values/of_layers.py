@@ -1,4 +1,5 @@
-"""Layers whose weights are given or constant, cells, attention, pools and boxes, by PyTorch."""
+"""Expected values of layers whose weights are given or constant, cells, attention, pools and boxes,
+by PyTorch."""
 
 import numpy as np
 import torch

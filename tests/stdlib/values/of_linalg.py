@@ -1,4 +1,5 @@
-"""Decompositions up to signs, by torch.linalg; simple functions by their definitions."""
+"""Expected values of decompositions up to signs, by torch.linalg; simple functions by their
+definitions."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""Losses, by torch.nn.functional."""
+"""Expected values of losses, by torch.nn.functional."""
 
 import numpy as np
 import torch
@@ -78,7 +78,7 @@ FAR_CTC = [Entry("far", "loss.ctc(0, true, -x, [[1], [2]], [2, 1], [1, 0])",
 
 
 def likelihood(x, k):
-    """Terms and weights, by NumPy."""
+    """The weighted terms of the negative log likelihood, and the weights, by NumPy."""
     weights, k = WEIGHTS.numpy(), k.astype(int)
     w = np.where(k >= 0, weights[k], 0.0)
     return -w * np.take_along_axis(x, np.maximum(k, 0)[..., None], -1)[..., 0], w

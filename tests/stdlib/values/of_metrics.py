@@ -1,5 +1,5 @@
-"""Precision, recall, F1 and the area under the curve, by scikit-learn; if a class is missing,
-by their definitions."""
+"""Expected values of precision, recall, F1 and the area under the curve, by scikit-learn; if a
+class is missing, by their definitions."""
 
 import numpy as np
 from groups import INF, NAN, Group, Series

@@ -1,5 +1,5 @@
-"""Layers that learn, by PyTorch; batches with one sample per cycle, mixtures and gates, in
-PyTorch's arithmetic."""
+"""Expected values of layers that learn, by PyTorch; batches with one sample per cycle, mixtures and
+gates, in PyTorch's arithmetic."""
 
 import numpy as np
 import torch

@@ -1,4 +1,5 @@
-"""Optimisers, by torch.optim: each given gradient makes a step from the given parameter. Schedules by NumPy."""
+"""Expected values of optimisers, by torch.optim: each given gradient makes a step from the given
+parameter. Schedules by NumPy."""
 
 import numpy as np
 import torch

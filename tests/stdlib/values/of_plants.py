@@ -1,4 +1,5 @@
-"""Linear systems: matrix exponentials and conversions to discrete time by SciPy, responses by python-control."""
+"""Expected values of linear systems: matrix exponentials and conversions to discrete time by SciPy,
+responses by python-control."""
 
 import warnings
 

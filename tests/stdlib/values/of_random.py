@@ -1,5 +1,5 @@
-"""Random draws: the statistics of many draws with one seed against SciPy's distributions, and
-properties that always hold.
+"""Expected values of random draws: the statistics of many draws with one seed against SciPy's
+distributions, and properties that always hold.
 
 A fit is accepted if Pearson's or Kolmogorov's statistic is below the value that one of ten
 thousand samples exceeds."""

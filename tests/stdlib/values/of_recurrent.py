@@ -1,5 +1,5 @@
-"""Recurrent layers, by PyTorch's cells and modules; two kinds of cell that it lacks are
-compared with ONNX Runtime."""
+"""Expected values of recurrent layers, by PyTorch's cells and modules; two kinds of cell that it
+lacks are compared with ONNX Runtime."""
 
 import numpy as np
 import onnxruntime
@@ -91,7 +91,7 @@ def in_order(order, *parts):
 
 
 def peephole(kernel, recur, bias, peep, h, x):
-    """Gers and Schmidhuber, 2000; h is also the cell."""
+    """An LSTM cell with peepholes (Gers and Schmidhuber, 2000). `h` is also the cell's state."""
     i, f, g, o = (kernel @ x + recur @ h + bias).chunk(4)
     c = torch.sigmoid(f + peep[1] * h) * h + torch.sigmoid(i + peep[0] * h) * torch.tanh(g)
     y = torch.sigmoid(o + peep[2] * c) * torch.tanh(c)
@@ -104,7 +104,7 @@ def peephole(kernel, recur, bias, peep, h, x):
 
 
 def early(kernel, recur, bias, other, h, x):
-    """Cho et al., 2014."""
+    """The GRU as first published (Cho et al., 2014)."""
     r, z, n = (kernel @ x + bias + other).chunk(3)
     rr, rz, rn = recur.chunk(3)
     r, z = torch.sigmoid(r + rr @ h), torch.sigmoid(z + rz @ h)

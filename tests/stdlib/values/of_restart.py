@@ -1,5 +1,5 @@
-"""Memories and filters that restart, by SciPy and NumPy: each run between two restarts on its
-own."""
+"""Expected values of memories and filters that restart, by SciPy and NumPy: each run between two
+restarts on its own."""
 
 import numpy as np
 from groups import INF, Group, Series

@@ -1,4 +1,5 @@
-"""Statistics over a rolling window, scores and change detectors, by NumPy, SciPy and River."""
+"""Expected values of statistics over a rolling window, scores and change detectors, by NumPy, SciPy
+and River."""
 
 import numpy as np
 import torch

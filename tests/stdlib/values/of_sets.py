@@ -1,4 +1,4 @@
-"""Distinct elements, by NumPy."""
+"""Expected values of distinct elements, by NumPy."""
 
 import numpy as np
 from groups import EDGES, INF, NAN, Group, Series

@@ -1,4 +1,5 @@
-"""Filters, windows, transforms and rates, by SciPy, PyTorch and ONNX's reference."""
+"""Expected values of filters, windows, transforms and rates, by SciPy, PyTorch and ONNX's
+reference."""
 
 import numpy as np
 import torch
@@ -49,7 +50,7 @@ def window(name, n, periodic):
 
 
 def blackman_harris(x):
-    """The window with three terms."""
+    """The Blackman-Harris window with three terms."""
     return x * torch.tensor(signal.windows.general_cosine(5, [0.42323, 0.49755, 0.07922], sym=False))
 
 

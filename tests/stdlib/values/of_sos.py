@@ -1,5 +1,5 @@
-"""Filters of second-order sections, their designs, and the elliptic functions of these
-designs, by SciPy."""
+"""Expected values of filters of second-order sections, their designs, and the elliptic functions of
+these designs, by SciPy."""
 
 import numpy as np
 from groups import INF, Group, Series

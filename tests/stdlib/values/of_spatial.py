@@ -1,4 +1,4 @@
-"""Pools, blocks and grids, by PyTorch."""
+"""Expected values of pools, blocks and grids, by PyTorch."""
 
 import warnings
 

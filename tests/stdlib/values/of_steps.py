@@ -1,5 +1,5 @@
-"""Sums over the micro-batches of a step, by NumPy: the values are added in the order of a
-tree, with a rounding each time."""
+"""Expected values of sums over the micro-batches of a step, by NumPy: the values are added in the
+order of a tree, with a rounding each time."""
 
 import numpy as np
 from groups import INF, NAN, Group, Series

@@ -1,4 +1,5 @@
-"""Signals, regulators, metrics and the prelude: streams, by SciPy, scikit-learn and NumPy."""
+"""Expected values of signals, regulators, metrics and the prelude: streams, by SciPy, scikit-learn
+and NumPy."""
 
 import numpy as np
 from groups import INF, NAN, Group, Series

@@ -1,4 +1,4 @@
-"""Moves, orders and differences of tensors, by PyTorch and NumPy."""
+"""Expected values of moves, orders and differences of tensors, by PyTorch and NumPy."""
 
 import numpy as np
 import torch

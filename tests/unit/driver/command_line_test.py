@@ -313,7 +313,7 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
             self.assertEqual(done.returncode, 1, command)
             self.assertEqual(done.stderr.count("error[E0804]: cannot write to standard output"), 1, done.stderr)
 
-    # Otherwise the next opened file would take the place of the closed stream.
+    # If a standard stream is closed, the next opened file must not take its place.
     def test_standard_streams_that_are_closed(self):
         def without(streams, *command):
             return subprocess.run(["bash", "-c", f'exec "$@" {streams}', "bash", *map(str, command)], timeout=120,

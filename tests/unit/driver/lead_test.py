@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-RMLC, RUNTIME = sys.argv.pop(1), sys.argv.pop(1)  # the latter draws random numbers
+RMLC, RUNTIME = sys.argv.pop(1), sys.argv.pop(1)  # RUNTIME is the library that draws random numbers
 
 PROGRAM = """
 node f(u: f64, r: bool) -> (y: f64, on: bool, z: f64[3] when on, w: f64, drawn: f64)

@@ -82,7 +82,7 @@ class Memory(unittest.TestCase):
     def test_a_table_of_which_few_rows_learn_is_there_once(self):
         (_, kept, scratch), _ = self.shown(TABLE)
         self.assertLess(kept, 1.1 * 1000 * 16 * 4)
-        self.assertLess(scratch, 1.1 * 1000 * 16 * 4)  # drawn at first
+        self.assertLess(scratch, 1.1 * 1000 * 16 * 4)  # the table is drawn in the first cycle
 
     def test_a_run_allocates_it(self):
         (state, _, _), out = self.shown(SEGMENTS)

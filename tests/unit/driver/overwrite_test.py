@@ -29,7 +29,7 @@ class Overwrite(InFolder):
     def content(self):
         return {p.name: p.read_bytes() for p in self.folder.iterdir() if p.is_file()}
 
-    # Refused with this status and text, and no file is changed.
+    # The command must be refused with this status and text, and no file may change.
     def refused(self, status, words, *arguments, **options):
         before = self.content()
         done = self.call(*arguments, **options)

@@ -23,7 +23,8 @@ node main() -> (l: f64)
   end = n % 5 == 4;
   l, _, _ = diff[optim.adam(0.01)] net(end, uniform([3]), [0.5, sin(cast(f64, n))], true, 1.0);
 """
-# Without products, whose sums may be in another order if they are loops.
+# A program without products, because the sums of products may be in another order if they are
+# loops.
 FUNCTIONS = """node main() -> (m: f32[5], k: i32[7], s: f64, t: f64[16])
   n = 0 fby n + 1;
   a = normal([5, 6]);

@@ -38,7 +38,7 @@ MORE = {
     # Open segments determine the end; some schedules store this and others do not.
     "lazy": "node main(e: bool, q: bool, x: f64) -> (y: f64, n: i64)\n  y = if q then backfill(x, e) else 0.0;\n"
             "  n = 0 fby n + 1;\n  assert backfill(x, e) < 100.0;\n",
-    # On demand, but as a network.
+    # Has no schedule as a single program, so it runs on demand, but has one as a network.
     "both ways": "node main(e: bool, x: f64) -> (y: f64, z: f64)\n  v = post (2.0 * z);\n"
                  "  z = post_end(e, x, v) + fby_end(e, 0.0, x);\n  y = z + (0.0 fby x);\n",
     "learned": "node net(e: bool, x: f64) -> (l: f64)\n  k = param_end(e, param(normal([])));\n"

@@ -54,7 +54,7 @@ class Terminal(unittest.TestCase):
                         f"node main() -> (y: f64) -- {EVIL}\n  y = z;\n", f"node main() -> (y: f64)\n  y = \"{EVIL}\";\n",
                         f'node main() -> (y: f64)\n  y = load("{EVIL}", "x");\n'):
             self.write("b.rml", content)
-            # Neither sentence needs the comment.
+            # The error E0201 needs no text of the comment; the others quote the text.
             say = "E0201" if "y = z" in content else "\\u{1b}[2J"
             for color in ("never", "always"):
                 self.complaint("check", "b.rml", "--color", color, say=say)

@@ -58,7 +58,7 @@ TEST(Memory, hands_out_again_what_it_keeps) {
   EXPECT_EQ(block, large);
   for (int k = 0; k < 4000; ++k) EXPECT_EQ(static_cast<unsigned char*>(block)[k], k < 100 ? 5 : 0);
   EXPECT_EQ(memory.used(), 4000u);
-  // More than is spare.
+  // Requests more than the spare memory.
   block = Memory::grow(&memory, block, 4000, 1 << 16);
   ASSERT_NE(block, nullptr);
   EXPECT_EQ(static_cast<unsigned char*>(block)[99], 5);

@@ -160,7 +160,7 @@ TEST(parallel, several_callers_at_once) {
   for (std::thread& caller : callers) caller.join();
 }
 
-#ifndef __SANITIZE_THREAD__  // it does not follow children of a process with threads
+#ifndef __SANITIZE_THREAD__  // ThreadSanitizer does not follow children of a process with threads
 TEST(parallel, a_child_of_fork_starts_its_own_threads) {
   const Counts before(100);
   rml_parallel(count_rounds, &before, 100, 1, 4);

@@ -322,7 +322,7 @@ TEST(WriteBehind, ends_without_catching_up) {
   }
 }
 
-// Both ends together, with values of which a single one exceeds a batch.
+// Reads ahead and writes behind at once; each value is larger than a batch.
 TEST(Pipeline, large_rows_go_through) {
   static constexpr std::uint64_t large[] = {300'000};
   static constexpr rml_port wide[] = {{"w", "base on c", RML_F32, 0, 0, 1, large, 300'000},

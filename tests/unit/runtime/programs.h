@@ -39,7 +39,7 @@ class CopyProgram {
 
 // node sums(x: f32) -> (sum: f32)   sum = x + (0 fby sum)
 const rml_program& sums_program();
-// The same node with a different memory: its name, type or shape, or an additional one.
+// The node `sums` with a different memory: its name, type or shape, or an additional one.
 enum class Differing { name, dtype, shape, more };
 rml_program sums_that_differ(Differing how);
 // node scale(x: f64) -> (y: f64)   w = param(2.0); y = w * x

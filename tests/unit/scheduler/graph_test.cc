@@ -48,7 +48,7 @@ TEST(graph, ends_while_another_operand_is_missing) {
   expect_well(graph);
   EXPECT_EQ(graph.rounds(node), 5);
 
-  Numbers stuck(2);  // likewise without an initial value: no round at all, and no deadlock
+  Numbers stuck(2);  // a similar ring without an initial value: no round at all, and no deadlock
   const auto none = stuck.generator("none", count_to(0));
   const auto one = stuck.operation("one", 2, sum), other = stuck.operation("other", 1, sum);
   stuck.connect(one, other, 0);

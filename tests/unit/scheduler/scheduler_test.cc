@@ -175,7 +175,7 @@ TEST(scheduler, those_who_run_again_and_again_do_not_keep_the_others_from_runnin
   scheduler.wake(a);
   scheduler.wake(b);
   runs.acquire();
-  scheduler.wake(c);  // by a thread that has a queue of its own
+  scheduler.wake(c);  // this thread has a queue of its own
   woken.release();
   quiet.wait_for(1);
   EXPECT_LT(turns_before, 150);

@@ -102,7 +102,7 @@ TEST(trace, a_full_buffer_says_how_much_is_missing) {
   small.clear();
   EXPECT_EQ(small.recorded() + small.dropped(), 0u);
   Trace none(0);
-  run_traced(none, 10);  // workers that it does not know
+  run_traced(none, 10);  // the network has workers that this trace does not know
   EXPECT_EQ(none.recorded(), 0u);
 }
 
