@@ -176,7 +176,7 @@ struct Parameter {
   Symbol name;
   Span span;  // the name
   std::optional<TypeAnnotation> type;
-  std::optional<Deal> deal = {};  // for inputs only
+  std::optional<Deal> deal = {};  // only an input can have one
 };
 
 // A variable on the left-hand side of an equation; `_` if `name` is invalid.
@@ -200,7 +200,7 @@ struct Assert {
 struct Node {
   Symbol name;
   Span name_span;
-  Span span;  // the whole item
+  Span span;  // place of the whole item
   ModuleId module;
   std::vector<Parameter> inputs, outputs;
   std::vector<Equation> equations;

@@ -35,7 +35,7 @@ struct TargetOptions {
 // How results are rounded, and in which order sums run.
 struct Numeric {
   bool strict = false;            // products, reductions and functions exactly as in the reference engine
-  bool fast = false;              // LLVM may reorder
+  bool fast = false;              // LLVM may reorder operations on floats
   bool fused = false;             // a product and a sum are one instruction, rounded once
   bool calls_libm = false;        // functions are those of the C library, not the operations of functions.cc
   std::int64_t sum_bytes = 128;   // bytes: a sum along a row is spread over as many lanes as fit

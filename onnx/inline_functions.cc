@@ -131,8 +131,9 @@ class Inliner {
     if (place.prefix.size() > longest_prefix) place.prefix.resize(longest_prefix);
     for (std::size_t k = 0; k < f.inputs.size(); ++k)
       place.names.own[f.inputs[k]] = k < node.inputs.size() ? node.inputs[k] : "";
-    std::unordered_map<std::string_view, std::string> results;  // by formal output
-    std::vector<std::pair<std::string, std::string>> copies;    // outputs that are inputs, or are named twice
+    // name of the output at the call, by its name in the function
+    std::unordered_map<std::string_view, std::string> results;
+    std::vector<std::pair<std::string, std::string>> copies;  // outputs that are inputs, or are named twice
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
       if (!node.outputs[k].empty() &&
           (place.names.own.contains(f.outputs[k]) || !results.emplace(f.outputs[k], node.outputs[k]).second))

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t shortest = 5, longest = 100;  // equations in a block
 constexpr std::size_t most_results = 2;
-constexpr int most_kinds = 16;  // most new nodes
+constexpr int most_kinds = 16;  // maximum number of new nodes
 
 struct Variable {
   std::string type;  // "" if the type is not written

@@ -10,7 +10,7 @@ namespace {
 
 struct LibraryNode {
   std::string module, name;
-  std::string comment;  // without the dashes
+  std::string comment;  // text of the comment, without the dashes
   std::string header;   // `node hann(periodic, n) -> (w)`
 };
 

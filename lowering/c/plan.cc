@@ -181,7 +181,7 @@ std::vector<const Reference*> Plan::of_root(BufferId b) const {
   return all;
 }
 
-// Writes after `from`, up to and including `to`.
+// True if the buffer is written at a position after `from`, up to and including `to`.
 bool Plan::written_between(BufferId b, std::size_t from, std::size_t to) const {
   return std::ranges::any_of(of_root(b),
                              [&](const Reference* r) { return r->writes && r->position > from && r->position <= to; });

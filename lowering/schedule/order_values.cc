@@ -95,7 +95,7 @@ std::vector<ValueId> ordered(const ScheduledUnit& u, const DependenceGraph& grap
         users[place[e.on.index]].push_back(i);
       }
   for (const ValueId v : u.values) place[v.index] = elsewhere;
-  std::map<std::uint32_t, std::set<std::uint32_t>> ready;  // by rank of their clock
+  std::map<std::uint32_t, std::set<std::uint32_t>> ready;  // ready values by the rank of their clock
   const auto release = [&](std::uint32_t i) { ready[clocks.rank(clocks.place_of(u.values[i]))].insert(i); };
   for (std::uint32_t i = 0; i < n; ++i)
     if (missing[i] == 0) release(i);

@@ -386,9 +386,9 @@ class SegmentWriter {
   const Segment& segment_;
   const ScheduledUnit& from_;
   const SegmentFacts facts_;
-  const std::size_t closing_;          // the number after all sweeps
+  const std::size_t closing_;          // number of the closing loop, which follows all sweeps
   std::map<ValueId, CellId> cells_;    // cells of memories
-  std::map<ValueId, CellId> begins_;   // copies from the segment's start
+  std::map<ValueId, CellId> begins_;   // cells of copies of memories, made at the segment's start
   std::map<ValueId, ArrayId> arrays_;  // arrays of values with arrays as homes
   std::map<ValueId, CellId> homes_;    // cells of values with other homes
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;

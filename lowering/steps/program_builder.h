@@ -65,10 +65,11 @@ class ProgramBuilder {
   const Schedule& schedule_;
   const Streams& streams_;
   steps::Program program_;
-  std::vector<QueueId> queue_of_;                       // by ValueId
-  std::map<ValueId, CellId> cell_of_;                   // by fby
-  std::vector<std::vector<std::uint32_t>> outputs_of_;  // by ValueId (straight)
-  std::vector<std::vector<std::uint32_t>> asserts_of_;  // by ValueId: sites
+  std::vector<QueueId> queue_of_;      // by ValueId
+  std::map<ValueId, CellId> cell_of_;  // by fby
+  // Straight programs: the outputs that each value is, by ValueId.
+  std::vector<std::vector<std::uint32_t>> outputs_of_;
+  std::vector<std::vector<std::uint32_t>> asserts_of_;  // sites of the asserts that check each value, by ValueId
 };
 
 }  // namespace rml

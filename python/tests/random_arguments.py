@@ -287,7 +287,7 @@ class Bench:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", message=".*matrix subclass.*")
-            warnings.filterwarnings("ignore", message="overflow encountered in cast")  # occurs in copies
+            warnings.filterwarnings("ignore", message="overflow encountered in cast")  # this warning occurs in copies
             said = {"step": self._step, "run": self._run, "call": self._call}[kind](source)
         if not said and self.instance.cycle != self.cycle:
             said = f"the instance is at cycle {self.instance.cycle}, not {self.cycle}"

@@ -68,7 +68,7 @@ class Transport {
   // there is none.
   std::string leave(const std::string& reason, bool in_step = false);
 
-  std::uint64_t messages() const { return messages_; }  // sent so far
+  std::uint64_t messages() const { return messages_; }  // number of messages sent so far
   std::uint64_t bytes() const { return bytes_; }
 
  protected:

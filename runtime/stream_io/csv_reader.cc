@@ -86,7 +86,7 @@ class CsvReader final : public RowSource {
   Row& row_;
   Ports wanted_;
   const bool headed_;
-  std::vector<std::string> names_;  // in file order
+  std::vector<std::string> names_;  // names of the columns, in file order
   std::vector<Column> columns_;
   std::vector<std::size_t> first_;     // by port: column of its first element in the file
   std::vector<const char*> starts_;    // starts of the fields of the current record

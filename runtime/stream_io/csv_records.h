@@ -45,7 +45,7 @@ class CsvRecords {
   ByteSource bytes_;
   const char separator_;
   std::string_view record_;
-  std::size_t length_ = 0;  // including the line end
+  std::size_t length_ = 0;  // length of the record, including the line end
   std::int64_t line_ = 0;
   std::int64_t lines_in_record_ = 1;
   bool first_ = true;

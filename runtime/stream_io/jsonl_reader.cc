@@ -348,7 +348,7 @@ class JsonlReader final : public RowSource {
   ObjectHandler handler_;
   std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // used with --missing absent only
   std::string_view line_;
-  std::size_t length_ = 0;  // including the line end
+  std::size_t length_ = 0;  // length of the line, including the line end
   std::int64_t number_ = 0;
   std::int64_t cycle_ = -1;
 };

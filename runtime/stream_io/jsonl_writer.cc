@@ -89,7 +89,7 @@ class JsonlWriter final : public RowSink {
   Ports wanted_;
   std::vector<std::string> keys_;        // the text of each key with its punctuation
   const KeyTable* key_table_ = nullptr;  // null: no port is a key of the run that is a text
-  std::uint32_t key_ = 0;                // index of that port
+  std::uint32_t key_ = 0;                // index of the port that is a key
 };
 
 }  // namespace

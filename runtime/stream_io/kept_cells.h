@@ -24,7 +24,7 @@ std::string field_content(std::string_view raw);
 
 // A field of a header: its name for the search of ports, and its full text.
 struct HeaderField {
-  std::string name;  // without surrounding blanks
+  std::string name;  // the name without surrounding blanks
   std::string text;
 };
 

@@ -78,7 +78,7 @@ ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
       p.expr = u->operand;
       continue;
     }
-    if (const auto* w = std::get_if<ast::When>(&x)) {  // equal wherever both are present
+    if (const auto* w = std::get_if<ast::When>(&x)) {  // a sample equals its operand wherever both are present
       p.expr = w->operand;
       continue;
     }

@@ -27,8 +27,8 @@ void check_results(const ast::Call& call, const Reference& callee, std::size_t t
 // The kind of an argument, by its parameter. Most are values.
 enum class ArgumentKind : std::uint8_t { value, dtype, text };
 struct MatchedArguments {
-  OrderedArguments ordered;         // by the callee's parameters
-  std::vector<ArgumentKind> kinds;  // by the arguments as written
+  OrderedArguments ordered;         // arguments in the order of the callee's parameters
+  std::vector<ArgumentKind> kinds;  // kinds in the order of the arguments as written
 };
 MatchedArguments matched_arguments(const ast::Call& call, const Reference& callee, NameWalk& walk);
 // The tensor of `load("file", "name")`; null if an error was reported.

@@ -266,7 +266,7 @@ std::vector<DeadOperand> find_dead_operands(const Core& core) {
     for (const Dependence& e : graph.of(v)) {
       const bool fby = std::holds_alternative<core::Fby>(core[v].rhs);
       if (!e.guarded && !fby && e.weight <= 0) continue;
-      if (fby && !e.at_start && e.weight == 0) continue;  // the condition of its clock
+      if (fby && !e.at_start && e.weight == 0) continue;  // the edge leads to the condition of the fby's clock
       if (e.on == v && parameters.contains(v)) continue;  // a parameter is saved even if nothing reads it
       if (!graph.demand_across(v, e).never) continue;
       if (e.guarded)

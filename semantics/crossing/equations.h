@@ -30,7 +30,7 @@ class Crossings {
   struct Expression {
     enum Kind : std::uint8_t { none, all, choice, port, memory } kind = none;
     Condition condition{};    // for a choice
-    std::uint32_t index = 0;  // port or memory
+    std::uint32_t index = 0;  // number of the port or memory
     std::vector<Node> parts;  // parts of a union; of a choice: if true, if false
   };
 

@@ -42,7 +42,7 @@ class CrossingAutomaton {
   static std::optional<CrossingAutomaton> explore(const Crossings&, const Conditions&, const CrossingRoots&,
                                                   const CrossingLimits& = {});
 
-  std::uint32_t states() const { return states_; }  // 0 is the start
+  std::uint32_t states() const { return states_; }  // number of states; state 0 is the start
   const std::vector<Edge>& edges() const { return edges_; }
   // The edges of a state.
   const std::vector<std::uint32_t>& from(std::uint32_t state) const { return from_[state]; }

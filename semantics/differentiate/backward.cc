@@ -275,7 +275,7 @@ class Backward {
   std::vector<std::vector<Contribution>> contributions_;
   std::vector<bool> grounded_;  // a grounded contribution is known
   std::vector<Adjoint> adjoints_;
-  std::vector<Adjoint> early_;  // named before their equations
+  std::vector<Adjoint> early_;  // adjoints that are named before their equations
   std::vector<std::size_t> users_left_;
   std::vector<bool> pending_;  // by equation: it has useful variables and has not been taken
   std::vector<bool> recurrent_;

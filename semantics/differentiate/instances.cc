@@ -251,7 +251,7 @@ class Instance {
   const OrderedArguments arguments_;
   std::vector<ast::Target> results_;  // results of g
   std::vector<Symbol> acts_;          // by position in the `bps` of the derived node
-  std::vector<ast::Target> extras_;   // the other results
+  std::vector<ast::Target> extras_;   // targets of the derived node's other results
   std::map<std::uint32_t, Symbol> input_acts_;
   std::map<std::uint32_t, Gradient> gradients_;
 };

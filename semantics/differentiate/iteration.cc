@@ -162,7 +162,7 @@ class DerivedIteration {
   std::vector<ast::Target> results_;
   Symbol act_;  // true where any adjoint is present
   RoundFlow flow_;
-  std::vector<Symbol> old_states_;                           // before each round
+  std::vector<Symbol> old_states_;                           // names of the states before each round
   std::vector<std::pair<std::uint32_t, Symbol>> gradients_;  // by input of g
 };
 

@@ -210,7 +210,7 @@ bool stop_rings(Core& core) {
   const std::vector<ClockId> clocks = clocks_of_rings(core);
   if (clocks.empty()) return false;
   InstantTruth truth(core);
-  std::vector<Clock> never;  // the outermost ones
+  std::vector<Clock> never;  // the outermost of the clocks that never tick
   for (const ClockId clock : clocks) {
     const std::vector<ClockId> path = path_to(core, clock);
     const auto first = std::ranges::find_if(path, [&](ClockId c) {

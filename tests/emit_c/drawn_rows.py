@@ -5,7 +5,7 @@ import struct
 
 FRACTION_BITS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
 LARGEST_EXPONENT = {"f16": 15, "bf16": 127, "f32": 127, "f64": 1023}
-ELEMENTS = 40_000  # in all rows together
+ELEMENTS = 40_000  # limit of the elements in all rows together
 
 
 def write_rows(path, ports, rng):

@@ -192,7 +192,7 @@ struct Case {
 };
 
 struct Task {
-  const std::vector<TokenSource>& sources;  // empty: Boolean equations
+  const std::vector<TokenSource>& sources;  // if empty, the cases are programs of Boolean equations
   Shared& shared;
   std::uint64_t end, step;
 };

@@ -162,7 +162,7 @@ TEST(Operators, what_has_jumps_is_refused) {
               std::string::npos)
         << checked.wrong;
   }
-  EXPECT_EQ(jumping, 5);  // sign, floor, ceil, round, trunc
+  EXPECT_EQ(jumping, 5);  // the operators with jumps: sign, floor, ceil, round, trunc
 }
 
 // Returns two cases of each operator for each set of parameters whose derivatives they use. For

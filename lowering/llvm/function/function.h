@@ -58,7 +58,7 @@ class Function {
   IrValue given = nullptr;         // addresses of the caller's inputs, while a cycle is pushed
   IrValue key = nullptr;           // networks: the key of the pushed element
   const Aliasing* aliasing = nullptr;
-  std::function<IrValue()> cycle;                // i64, for messages of faults
+  std::function<IrValue()> cycle;                // emits the current cycle (i64), for messages of faults
   IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while a segment grows
   llvm::AllocaInst* last_flag = nullptr;         // set by MarkLast at the end of a segment
   bool can_fault = false;                        // true once a fault can be raised
@@ -93,7 +93,7 @@ class Function {
   const std::string title;
   Span here;                                // source of the code that is being written
   Lifetime now;                             // lifetime of the current statement
-  std::vector<llvm::Function*> parts = {};  // emitted so far (parts.h)
+  std::vector<llvm::Function*> parts = {};  // parts that were emitted so far (parts.h)
   std::function<void()> at_end;             // called when all code is written
 
   // ---- places in the source

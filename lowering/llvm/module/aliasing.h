@@ -81,10 +81,11 @@ class Aliasing {
   struct Region {
     std::size_t position, loop_begin = SIZE_MAX;
     std::unordered_map<std::uint32_t, std::size_t> defined, last_use;
-    std::unordered_map<std::uint32_t, std::size_t> first_use;                 // by inlined value
+    // position of the first use, by inlined value
+    std::unordered_map<std::uint32_t, std::size_t> first_use;
     std::vector<std::pair<const steps::Statement*, std::size_t>> statements;  // each statement with its position
     std::vector<std::pair<std::size_t, std::size_t>> runs;                    // first and last statement of each loop
-    std::unordered_map<std::uint64_t, std::vector<std::size_t>> writes;       // positions, by place
+    std::unordered_map<std::uint64_t, std::vector<std::size_t>> writes;       // positions of writes, by place
     std::vector<std::pair<ValueId, ValueId>> same;  // (owner of the memory, value that shares it)
     std::vector<ValueId> used_from_before_loop;
     std::vector<Load> loads;

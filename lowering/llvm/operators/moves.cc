@@ -1,4 +1,4 @@
-// Emits one walk per copy.
+// Emits a loop nest (function/walk.h) for each strided copy of an operator that moves elements.
 #include "lowering/llvm/operators/moves.h"
 
 #include "lowering/llvm/function/values.h"

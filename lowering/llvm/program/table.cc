@@ -54,7 +54,7 @@ class MemoryTable {
   explicit MemoryTable(Emission& module) : module_(module) {}
 
   std::vector<std::uint32_t> row_of_cell;
-  std::uint32_t first_queue = 0, first_unit = 0;  // numbers of their first rows
+  std::uint32_t first_queue = 0, first_unit = 0;  // numbers of the first rows of queues and of units
 
   // The row of the cell that keeps a parameter.
   std::uint32_t row_of(const steps::ParameterInfo& p) const {

@@ -21,7 +21,7 @@ enum class Direction { in, out };
 struct Address {
   enum class Kind { tcp, tcp_listen, local, local_listen, fifo, mqtt };
   Kind kind = Kind::tcp;
-  std::string name;              // as given, without parameters
+  std::string name;              // the address as given, without parameters
   std::string host, port, path;  // path: of a socket or pipe, or the topic
   std::string format;            // csv or jsonl; empty: not given
   std::optional<double> retry;   // time to try to connect, in seconds

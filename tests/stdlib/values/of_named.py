@@ -1,5 +1,5 @@
-"""Expected values of regressions of stateful nodes, filters, schedules and orders, compared with
-NumPy, SciPy and scikit-learn."""
+"""Expected values for faults that were once found in stateful nodes, filters, schedules and orders,
+compared with NumPy, SciPy and scikit-learn."""
 
 import numpy as np
 import torch

@@ -57,7 +57,8 @@ TEST(DropUnused, OperandsAndTheirQueues) {
   b.program.units.push_back(std::move(reader));
   b.program.emitter.operands = {{z, for_z, 0, {}, {}, false}};
   drop_unused(b.program);
-  EXPECT_EQ(b.block().statements.size(), 3u);  // x: an input is read where it arrives
+  // Both inputs, which are read where they arrive even if nothing uses them, and the push of x.
+  EXPECT_EQ(b.block().statements.size(), 3u);
   const auto& operands = b.program.units[1].operands;
   ASSERT_EQ(operands.size(), 1u);
   EXPECT_EQ(operands[0].value, x);

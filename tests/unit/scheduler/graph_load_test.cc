@@ -86,7 +86,7 @@ TEST(graph_load, values_pass_without_growth_of_memory) {
 // threads may wait longer for a processor, so one good time of many counts.
 TEST(graph_load, a_run_is_cancelled_within_ten_milliseconds) {
   Numbers graph(2);
-  std::atomic<bool> runs{false};  // excludes the run before
+  std::atomic<bool> runs{false};  // set when this run has begun: `graph.rounds` may still count those of the run before
   const auto from = graph.generator("from", [&](std::int64_t round) {
     if (round == 0) runs = true;
     return std::optional(round);
