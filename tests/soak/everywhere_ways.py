@@ -182,8 +182,8 @@ def ranks(place):
 
 
 def demand(place):
-    """As a program without a schedule, by `rmlc test`; the expected rows are those of the
-    reference engine."""
+    """Runs the program without a schedule, on demand, by `rmlc test`; the expected rows are those
+    of the reference engine."""
     test = place.folder / "demand.rml"
     test.write_text("-- run: main\n-- tolerance: 1e-6\n" + place.text, encoding="utf-8")
     head, lines = place.split()
@@ -202,8 +202,8 @@ def ports_of_model(place):
 
 
 def export(place):
-    """As an ONNX model that is imported again. Its states are inputs and outputs: h and
-    h_next."""
+    """Exports the program as an ONNX model and imports it again. Its states are inputs and outputs:
+    h and h_next."""
     place.call("export", place.program, "-o", "program.onnx")
     place.call("import", "program.onnx", "-o", "model.rml")
     # Names in the model contain dots, names in the imported program do not.
@@ -221,8 +221,8 @@ def export(place):
 
 
 def pasted(place):
-    """With the nodes that `rmlc diff` prints pasted into the file, beside the node whose
-    gradient they are."""
+    """Runs the program with the nodes that `rmlc diff` prints pasted into the file, beside the node
+    whose gradient they are."""
     node = re.search(r"\bdiff (\w+)\(", place.text)[1]
     printed = place.call("diff", place.program, "--node", node)
     imports = [line for line in re.findall(r"^import .*\n", printed, re.M) if "program.rml" not in line]

@@ -3,7 +3,7 @@ building.
 
 The nodes have names of functions in programs, the runtime, their libraries or the system.
 Without --link each is refused. With a file that defines them, the file's own functions are
-called, and no other part of the program calls them. Run by ctest: … RMLC."""
+called, and no other part of the program calls them. Run by ctest: external_origins_test.py RMLC."""
 
 import pathlib
 import re
@@ -30,8 +30,8 @@ NAMES = """
     dgemm_ dgesv_ dgetrf_ main top_program
 """.split()
 
-# For a program made by a linker. An object of another language is like one of C with the same
-# symbols.
+# C functions with these names, for a program made by a linker. An object of another language is
+# like one of C with the same symbols.
 DEFINITIONS = "".join(f'void f{k}(double* y) __asm__("{name}");\nvoid f{k}(double* y) {{ *y = {k}; }}\n'
                       for k, name in enumerate(NAMES))
 

@@ -1,5 +1,5 @@
 """External nodes come from the files of --link, and from nowhere else, on every engine. Run by
-ctest: … RMLC."""
+ctest: externals_test.py RMLC."""
 
 import pathlib
 import shutil

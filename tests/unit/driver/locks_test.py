@@ -1,5 +1,5 @@
 """A run locks the files that it writes. A second run that would write one of them is refused,
-with the first one's name. Run by ctest: … RMLC.
+with the first one's name. Run by ctest: locks_test.py RMLC.
 
 Runs are kept alive by an input that does not end; a row in their output shows that they have
 begun."""

@@ -72,8 +72,8 @@ class Networks(unittest.TestCase):
                 self.assertEqual((got.returncode, got.stdout), (0, want.stdout), f"{grain} {workers} {capacity}")
 
     def test_a_condition_that_the_last_instant_does_not_compute(self):
-        """A condition that is not needed there is not read either, at any optimisation and for
-        any processor."""
+        """A condition that an instant does not need is not read there, at any optimisation and
+        for any processor."""
         text = "node main(e: bool, x: f64, z: f64) -> (s: f64)\n  s = if e then x else if (post s) > 0.0 then post x else post z;\n"
         self.write("late.rml", text)
         rows = "e,x,z\nF,1,2\nT,3,4\nF,1,-2\nF,5,7\nT,-3,4\nT,5,1\n"

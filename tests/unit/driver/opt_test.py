@@ -1,4 +1,4 @@
-"""Passes over forms in text: `rmlc opt`, `rmlc show --after`. Run by ctest: … RMLC.
+"""Passes over forms in text: `rmlc opt`, `rmlc show --after`. Run by ctest: opt_test.py RMLC.
 
 For each pass, the output of `show --after`, given to the next pass, must become the same as in
 the compiler.

@@ -1,5 +1,5 @@
 """The state of a program with effects contains the counts of units and queues. Counts that
-contradict each other are refused, with the number and the right value: RMLC."""
+contradict each other are refused, with the number and the right value: state_counts_test.py RMLC."""
 
 import json
 import pathlib

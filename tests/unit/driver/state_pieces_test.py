@@ -1,6 +1,6 @@
 """A run in two pieces, the second of which loads the state of the first, writes the rows of
 one run: at every split, on every engine. Damaged states of programs that run on demand are
-refused: RMLC."""
+refused: state_pieces_test.py RMLC."""
 
 import json
 import pathlib

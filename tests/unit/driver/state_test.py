@@ -136,8 +136,9 @@ node use() -> (y: f64[2], z: f64, n: i32)
   m, z, n = model(false, [[1.5], [3.0]]);
   y = m[:, 0];
 """)
-        # Averages 2 and 2, unbiased variances 2 and 4.5: 0, 1, 1.5 and 1, 1.5, 3. The single ones
-        # read 1 and 0.5, each alone: 0, 0.5, 0.5 and 1, 0.5, 0.25.
+        # Each running statistic moves halfway towards that of a batch. The batches have the averages
+        # 2 and 2 and the unbiased variances 2 and 4.5, so the mean is 0, 1, 1.5 and the variance
+        # 1, 1.5, 3. The node for single samples reads 1 and 0.5: 0, 0.5, 0.5 and 1, 0.5, 0.25.
         learned = [[0.0, 1.5 / 3.25**0.5], 1.0 / 0.5**0.5, 2]
         always, at_times = "x[0,0],x[1,0]\n1,3\n0.5,3.5\n", "train,x[0,0],x[1,0]\nT,1,3\nF,9,9\nT,0.5,3.5\n"
         for node, batches in (("learn", always), ("either", at_times)):
