@@ -5,6 +5,8 @@
 #include "compiler/engines.h"
 #include "compiler/internal_error.h"
 #include "driver/commands/commands.h"
+#include "runtime/base/readable.h"
+#include "runtime/options/options.h"
 #include "runtime/run/run.h"
 #include "runtime/stream_io/live/address.h"
 
@@ -63,6 +65,10 @@ int run_in_memory(const Session& session, const rml_program& program, std::vecto
 }
 
 int run(Invocation& invocation, const RunRequest& request) {
+  if (const std::string wrong = rt::complaint_of_options(request.program_arguments); !wrong.empty()) {
+    std::cerr << "rmlc run " << readable_message(request.file + ": " + wrong) << "\nsee rmlc run --help\n";
+    return exit_usage;
+  }
   const bool live =
       names_peer(request.program_arguments, "--input") && names_peer(request.program_arguments, "--output");
   invocation.session.options.early_rows = live ? EarlyRows::all : EarlyRows::never;

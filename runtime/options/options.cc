@@ -1,10 +1,13 @@
-// CLI11 splits and converts arguments; the messages about wrong names are written here.
+// The options of a program, in groups that its help shows in this order, and their checks. CLI11 splits and converts
+// the command line; this file words the messages about unknown names.
 #include "runtime/options/options.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <sstream>
+#include <utility>
 
 #include "runtime/base/failure.h"
 #include "runtime/base/key_table.h"
@@ -142,17 +145,40 @@ namespace {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Programs without ranks do not get these options, to save start-up time.
-void add_rank_options(CLI::App& app, const rml_program& program, Options& options) {
-  const bool for_mpi = &rml_mpi_library != nullptr;
-  if (program.per_step > 0 && !for_mpi)
-    app.add_option("--ranks", options.ranks, "run as N ranks that share the rows, threads of this process (default 1)")
-        ->check(CLI::Range(1u, most_ranks))
-        ->type_name("N");
-  if (program.per_step > 0 || for_mpi)
-    app.add_option("--patience", options.patience, "seconds that a rank waits for another (default 600; 0: for ever)")
-        ->check(complaint_of_count)
-        ->type_name("S");
+std::vector<std::string> names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  return names;
+}
+
+bool has_suffix_of_rows(const std::string& name) {
+  for (const std::string_view suffix : {".csv", ".csv.gz", ".jsonl", ".npz", ".npy", ".chron", ".tsv", ".json"})
+    if (name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0)
+      return true;
+  return false;
+}
+
+// Options of other tools, and what takes their place here.
+struct ForeignOption {
+  std::string_view name, instead;
+};
+constexpr ForeignOption foreign_options[] = {
+    {"--save-params", "--save FILE writes the parameters, and the rest of the state"},
+    {"--epochs", "a run reads its input once; several epochs are run in Python, by rmlc.training.epochs"},
+    {"--shuffle", "a run reads its input in order; rmlc.training.epochs in Python shuffles"},
+    {"--batch-size", "a batch is a tensor input, such as x: f32[32, 8]"},
+    {"--lr", "the rate is an argument of the optimiser: diff[optim.adam(0.001)] f(…)"},
+    {"--learning-rate", "the rate is an argument of the optimiser: diff[optim.adam(0.001)] f(…)"},
+    {"--steps", "--cycles N stops after N cycles"},
+    {"--out", "--output FILE"},
+    {"--in", "--input FILE"},
+};
+
+std::string unknown_option(const std::string& argument, const std::vector<std::string>& known) {
+  const std::string name = argument.substr(0, argument.find('='));
+  for (const ForeignOption& option : foreign_options)
+    if (name == option.name) return "unknown option '" + name + "'; " + std::string(option.instead);
+  return "unknown option '" + name + "'" + did_you_mean(name, known);
 }
 
 // CLI11's own message lists all unexpected arguments; this one names the first and the most
@@ -161,145 +187,292 @@ Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
   const std::string see = "\nsee --help";
   if (!dynamic_cast<const CLI::ExtrasError*>(&error)) return Failure(error.what() + see, exit_usage);
   const std::string unexpected = app.remaining().empty() ? "" : app.remaining().front();
-  if (unexpected.rfind("-", 0) != 0) return Failure("unexpected argument '" + unexpected + "'" + see, exit_usage);
-  const std::string name = unexpected.substr(0, unexpected.find('='));
-  std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options()) known.push_back(option->get_name());
-  return Failure("unknown option '" + name + "'" + did_you_mean(name, known) + see, exit_usage);
+  if (unexpected.rfind("-", 0) != 0) {
+    const bool rows = has_suffix_of_rows(unexpected);
+    return Failure(
+        "unexpected argument '" + unexpected + "'" + (rows ? "; rows are read by --input " + unexpected : "") + see,
+        exit_usage);
+  }
+  return Failure(unknown_option(unexpected, names_of(app)) + see, exit_usage);
 }
 
 }  // namespace
 
-void add_format_option(CLI::App& app, std::string& format, const char* text) {
-  app.add_option("--format", format, text)->check(CLI::IsMember({"csv", "jsonl", "chron", "npy"}));
+CLI::Option* add_format_option(CLI::App& app, std::string& format, const char* text) {
+  return app.add_option("--format", format, text)->check(CLI::IsMember({"csv", "jsonl", "chron", "npy"}));
 }
 
-void add_reading_options(CLI::App& app, Reading& reading) {
+void add_reading_options(CLI::App& app, Reading& reading, const std::string& group) {
   app.add_option_function<std::string>(
          "--delimiter", [&](const std::string& text) { reading.separator = text == "tab" ? '\t' : text[0]; },
-         "between the columns of CSV that is read: a character, or tab (default: a comma)")
+         "character between the columns of CSV input, or tab (default: a comma)")
       ->check([](const std::string& text) { return complaint_of_delimiter(text); })
-      ->type_name("C");
+      ->type_name("C")
+      ->group(group);
   app.add_option_function<std::string>(
          "--missing",
          [&](const std::string& text) {
            reading.missing = text == "absent" ? Missing::absent : text == "nan" ? Missing::nan : Missing::error;
          },
-         "what cells of CSV that are empty or NA, null or no key in JSON lines, and `.` in chronograms stand for: "
-         "absent "
-         "values, NaN, or errors unless absent by a clock (default)")
-      ->check(CLI::IsMember({"absent", "nan", "error"}));
+         "meaning of an empty cell or NA in CSV, of null or a missing key in JSON lines, and of `.` in a chronogram: an "
+         "absent value, NaN, or an error unless the input's clock makes it absent (default)")
+      ->check(CLI::IsMember({"absent", "nan", "error"}))
+      ->group(group);
   app.add_option("--classes", reading.classes,
-                 "cells of CSV are texts for this integer input, or output: line k is class k")
+                 "texts of an integer input or output in CSV: line k of FILE is the text of class k")
       ->allow_extra_args(false)
-      ->type_name("NAME=FILE");
-  app.add_option("--time", reading.times, "cells of CSV are times for this f64 input: t=%Y-%m-%dT%H:%M:%S, or t=unix")
+      ->type_name("NAME=FILE")
+      ->group(group);
+  app.add_option("--time", reading.times, "format of times in CSV for an f64 input: t=%Y-%m-%dT%H:%M:%S, or t=unix")
       ->allow_extra_args(false)
-      ->type_name("NAME=FORMAT");
+      ->type_name("NAME=FORMAT")
+      ->group(group);
 }
 
 std::string complaint_of_name(const std::string& name) { return name.empty() ? "an empty name" : ""; }
 
-Options parse_options(const rml_program& program, int argc, const char* const* argv) {
+namespace {
+
+constexpr const char* group_of_rows = "Rows";
+constexpr const char* group_of_length = "Length of the run";
+constexpr const char* group_of_state = "State and parameters";
+constexpr const char* group_of_view = "Watching the run";
+constexpr const char* group_of_keys = "An instance for each key";
+constexpr const char* group_of_speed = "Threads and ranks";
+constexpr const char* group_of_reading = "Reading of CSV and JSON lines";
+constexpr const char* group_of_rest = "Other options";
+
+// The command line as it is read, before it is checked against the program.
+struct Reader {
+  CLI::App app;
   Options options;
-  options.arguments.assign(argv + std::min(argc, 1), argv + argc);
   std::string progress = "auto", on_nan;
   std::vector<std::string> monitor, watch;
   std::optional<std::string> key_seed;
-  bool help = false;
-  bool version = false;
-  const std::string command = argc > 0 ? base_name(argv[0]) : program.name;
-  CLI::App app(description(program), command);
-  app.set_help_flag();
-  const auto files = [&](const char* name, std::vector<std::string>& to, const char* text) {
-    return app.add_option(name, to, text)->allow_extra_args(false)->type_name("[NAME=]FILE");
-  };
-  files("--input", options.inputs,
-        "rows for all inputs, or the stream of one: a file, - (stdin), or a peer (tcp:// unix:// mqtt://)");
-  files("--output", options.outputs, "the same for outputs; - is stdout");
-  add_format_option(app, options.format, "of stdin and stdout; files go by suffix");
-  add_reading_options(app, options.reading);
-  app.add_option("--keep", options.kept, "a column of the CSV input that goes to the CSV output as it is, with its row")
-      ->allow_extra_args(false)
-      ->type_name("COLUMN");
-  app.add_option("--cycles", options.cycles, "stop after N cycles")->check(complaint_of_count)->type_name("N");
-  app.add_option("--seed", options.seed, "for random functions (default 0)")->check(complaint_of_seed)->type_name("S");
-  CLI::Option* key = app.add_option("--key", options.key,
-                                    "an instance for each value of this column of the input, which leads each output "
-                                    "row; TYPE: text (default), bool or an integer's")
-                         ->type_name("NAME[:TYPE]");
-  app.add_option("--share", options.shared, "… parameters whose path matches are those of all keys")
-      ->allow_extra_args(false)
-      ->needs(key)
-      ->type_name("PATTERN");
-  app.add_option("--key-seed", key_seed, "with the random numbers that this key has in a run with --key and --seed S")
-      ->excludes(key)
-      ->type_name("KEY");
-  app.add_option("--horizon", options.horizon, "longest segment allowed, in cycles (default: bounded by memory)")
-      ->check(complaint_of_count)
-      ->type_name("N");
-  const auto file = [&](const char* name, std::string& to, const char* text) {
-    return app.add_option(name, to, text)->check(complaint_of_name)->type_name("FILE");
-  };
-  file("--save", options.save, "save the state when the run ends");
-  app.add_option("--save-every", options.save_every, "… and after every N cycles")
-      ->check(CLI::PositiveNumber)
-      ->check(complaint_of_count)
-      ->type_name("N");
-  CLI::Option* load = file("--load", options.load, "begin with a saved state; the streams go on from its cycle");
-  file("--resume", options.resume, "go on with the run that saved to FILE, if any, and save to it")
-      ->excludes(load)
-      ->excludes("--save");
-  CLI::Option* load_params =
-      file("--load-params", options.load_params, "begin with these parameters (safetensors)")->excludes(load);
-  app.add_option("--map", options.map,
-                 "what the loaded file calls OLD is NEW here: a variable, parameter, instance or pattern")
-      ->allow_extra_args(false)
-      ->type_name("OLD=NEW");
-  app.add_flag("--partial", options.partial, "load the parameters that the file has, and tell which those are")
-      ->needs(load_params);
-  app.add_option("--progress", progress, "progress on stderr")->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_option("--monitor", monitor, "show this scalar output: with the progress, in --log and --plot")
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  app.add_option("--watch", watch, "print the variables whose path matches, cycle by cycle, on stderr")
-      ->allow_extra_args(false)
-      ->type_name("PATTERN");
-  file("--watch-file", options.watch_file, "… or to this file");
-  file("--log", options.log, "scalar outputs as a TensorBoard event file in this folder")->type_name("DIR");
-  file("--plot", options.plot, "a picture of scalar outputs over the run (SVG)");
-  app.add_option("--on-nan", on_nan, "look for floats that are not finite: stop there, or say so and continue")
-      ->check(CLI::IsMember({"stop", "continue"}));
-  app.add_option("--threads", options.threads,
-                 "at most so many (default: as many as the program was built for); 1: also for reading and writing")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  add_rank_options(app, program, options);
-  if (program.network != nullptr) {
-    app.add_option("--workers", options.workers, "threads that run the tasks (default: as many as processors)")
+  CLI::Option* key = nullptr;
+  bool help = false, version = false;
+
+  // Without a program: all options that any program has.
+  Reader(const std::string& description, const std::string& command, const rml_program* program)
+      : app(description, command) {
+    app.set_help_flag();
+    app.get_formatter()->column_width(36);
+    add_rows();
+    add_length();
+    add_state();
+    add_view();
+    add_keys();
+    add_speed(program);
+    add_reading_options(app, options.reading, group_of_reading);
+    add_rest();
+  }
+
+ private:
+  CLI::Option* file(const char* name, std::string& to, const char* text, const char* group) {
+    return app.add_option(name, to, text)->check(complaint_of_name)->type_name("FILE")->group(group);
+  }
+  // An option that may be given several times.
+  CLI::Option* list(const char* name, std::vector<std::string>& to, const char* text, const char* type,
+                    const char* group) {
+    return app.add_option(name, to, text)->allow_extra_args(false)->type_name(type)->group(group);
+  }
+  template <class Number>
+  CLI::Option* count(const char* name, Number& to, const char* text, const char* group) {
+    return app.add_option(name, to, text)->check(complaint_of_count)->type_name("N")->group(group);
+  }
+
+  void add_rows() {
+    list("--input", options.inputs,
+         "the rows of all inputs, or of the input NAME: a file, - (stdin), or an address (tcp:// unix:// mqtt://)",
+         "[NAME=]FILE", group_of_rows);
+    list("--output", options.outputs, "where the rows of all outputs go, or those of the output NAME; - is stdout",
+         "[NAME=]FILE", group_of_rows);
+    add_format_option(app, options.format, "format of stdin and stdout (a file's suffix gives its format)")
+        ->group(group_of_rows);
+    list("--keep", options.kept, "column of the CSV input that is copied to the CSV output", "COLUMN", group_of_rows);
+  }
+
+  void add_length() {
+    count("--cycles", options.cycles, "stop after N cycles", group_of_length);
+    app.add_option("--seed", options.seed, "seed of random functions (default 0)")
+        ->check(complaint_of_seed)
+        ->type_name("S")
+        ->group(group_of_length);
+  }
+
+  void add_state() {
+    CLI::Option* save = file("--save", options.save, "save the state when the run ends", group_of_state);
+    count("--save-every", options.save_every, "save the state also after every N cycles", group_of_state)
+        ->check(CLI::PositiveNumber);
+    CLI::Option* load =
+        file("--load", options.load, "start from a saved state, at the cycle after its last one", group_of_state);
+    file("--resume", options.resume, "continue the run that saved its state to FILE, if there is one, and save to it",
+         group_of_state)
+        ->excludes(load)
+        ->excludes(save);
+    CLI::Option* load_params = file("--load-params", options.load_params,
+                                    "start with the parameters of this file (safetensors)", group_of_state)
+                                   ->excludes(load);
+    list("--map", options.map, "a new name for a variable, a parameter, an instance or a pattern of the loaded file",
+         "OLD=NEW", group_of_state);
+    app.add_flag("--partial", options.partial,
+                 "with --load-params: load the parameters that the file has, and list them on stderr")
+        ->needs(load_params)
+        ->group(group_of_state);
+  }
+
+  void add_view() {
+    app.add_option("--progress", progress, "progress on stderr")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->group(group_of_view);
+    list("--monitor", monitor, "scalar output to show with the progress, in --log and in --plot", "NAME",
+         group_of_view);
+    list("--watch", watch, "print the variables whose path matches on stderr, at each cycle", "PATTERN", group_of_view);
+    file("--watch-file", options.watch_file, "print the watched variables to this file instead", group_of_view);
+    file("--log", options.log, "write the scalar outputs to a TensorBoard event file in this folder", group_of_view)
+        ->type_name("DIR");
+    file("--plot", options.plot, "draw the scalar outputs over the run (SVG)", group_of_view);
+    app.add_option("--on-nan", on_nan,
+                   "check for values that are not finite: stop at the first, or report it and continue")
+        ->check(CLI::IsMember({"stop", "continue"}))
+        ->group(group_of_view);
+    app.add_flag("--stats", options.stats, "print time, memory and segment lengths on stderr")->group(group_of_view);
+    app.add_flag("--quiet", options.quiet, "print no progress and no notes")->group(group_of_view);
+    file("--profile", options.profile, "write a profile of the run, a trace for ui.perfetto.dev", group_of_view);
+  }
+
+  void add_keys() {
+    key = app.add_option("--key", options.key,
+                         "run one instance for each value of this input column; each output row begins with the "
+                         "value. TYPE: text (default), bool or an integer type")
+              ->type_name("NAME[:TYPE]")
+              ->group(group_of_keys);
+    list("--share", options.shared, "parameters that all keys have in common, by path", "PATTERN", group_of_keys)
+        ->needs(key);
+    app.add_option("--key-seed", key_seed,
+                   "without --key: draw the random numbers that this key gets in a run with --key and the same --seed")
+        ->excludes(key)
+        ->type_name("KEY")
+        ->group(group_of_keys);
+  }
+
+  void add_speed(const rml_program* program) {
+    app.add_option("--threads", options.threads,
+                   "at most N threads (default: as many as the program was built for); with 1, reading and writing use "
+                   "no thread of their own")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N")
+        ->group(group_of_speed);
+    if (program == nullptr || program->network != nullptr) add_network();
+    add_ranks(program);
+  }
+
+  void add_network() {
+    app.add_option("--workers", options.workers,
+                   "with --parallel: threads that run the tasks (default: one for each processor)")
         ->check(CLI::Range(1u, RML_MOST_THREADS))
-        ->type_name("N");
+        ->type_name("N")
+        ->group(group_of_speed);
     app.add_option("--capacity", options.capacity,
-                   "elements that may wait between two tasks before the first one does (default: by their size)")
+                   "with --parallel: elements that may wait between two tasks (default: by their size)")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
-        ->type_name("N");
+        ->type_name("N")
+        ->group(group_of_speed);
   }
-  app.add_flag("--stats", options.stats, "time, memory and segment figures on stderr");
-  file("--profile", options.profile, "where the time goes, as a trace for ui.perfetto.dev");
-  app.add_flag("--quiet", options.quiet, "no progress and no notes");
-  app.add_flag("--version", version, "print the version");
-  app.add_flag("--help,-h", help, "print this text");
-  app.get_formatter()->column_width(36);
-  app.footer(examples(program, command));
+
+  // Programs without dealt rows do not have these options, because creating options takes time at each start.
+  void add_ranks(const rml_program* program) {
+    const bool for_mpi = &rml_mpi_library != nullptr;
+    const bool dealt = program == nullptr || program->per_step > 0;
+    if (dealt && !for_mpi)
+      app.add_option("--ranks", options.ranks,
+                     "with dealt rows: N ranks, threads of this process, share the rows (default 1)")
+          ->check(CLI::Range(1u, most_ranks))
+          ->type_name("N")
+          ->group(group_of_speed);
+    if (dealt || for_mpi)
+      app.add_option("--patience", options.patience,
+                     "seconds that a rank waits for another (default 600; 0: without end)")
+          ->check(complaint_of_count)
+          ->type_name("S")
+          ->group(group_of_speed);
+  }
+
+  void add_rest() {
+    count("--horizon", options.horizon, "longest segment allowed, in cycles (default: bounded by memory)",
+          group_of_rest);
+    app.add_flag("--version", version, "print the version")->group(group_of_rest);
+    app.add_flag("--help,-h", help, "print this text")->group(group_of_rest);
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> option_names(const std::vector<std::string>& except) {
+  const Reader reader("", "", nullptr);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : reader.app.get_options())
+    if (std::find(except.begin(), except.end(), option->get_name()) == except.end())
+      names.push_back(option->get_name());
+  return names;
+}
+
+std::string wrapped_help(const std::string& help) {
+  constexpr std::size_t width = 100;
+  std::string text;
+  std::istringstream lines(help);
+  int blank = 0;
+  for (std::string line; std::getline(lines, line);) {
+    blank = line.empty() ? blank + 1 : 0;
+    if (blank > 1) continue;
+    // The description begins behind the last run of two blanks; continued lines begin below it.
+    const std::size_t gap = line.size() > width ? line.substr(0, width).rfind("  ") : std::string::npos;
+    const std::size_t column = gap == std::string::npos ? 0 : gap + 2;
+    while (line.size() > width && column < width / 2) {
+      const std::size_t cut = line.rfind(' ', width);
+      if (cut == std::string::npos || cut <= column) break;
+      text += line.substr(0, cut) + "\n";
+      line = std::string(column, ' ') + line.substr(cut + 1);
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string complaint_of_options(const std::vector<std::string>& arguments) {
+  const std::vector<std::string> known = option_names({});
+  for (const std::string& argument : arguments) {
+    if (argument.rfind("--", 0) != 0 || argument.size() < 3) continue;
+    if (std::find(known.begin(), known.end(), argument.substr(0, argument.find('='))) == known.end())
+      return unknown_option(argument, known);
+  }
+  return "";
+}
+
+std::string options_help(const std::vector<std::string>& except) {
+  Reader reader("", "", nullptr);
+  for (CLI::Option* option : reader.app.get_options())
+    if (std::find(except.begin(), except.end(), option->get_name()) != except.end()) option->group("");
+  CLI::Formatter formatter;
+  formatter.column_width(36);
+  return formatter.make_groups(&reader.app, CLI::AppFormatMode::Normal);
+}
+
+Options parse_options(const rml_program& program, int argc, const char* const* argv) {
+  const std::string command = argc > 0 ? base_name(argv[0]) : program.name;
+  Reader reader(description(program), command, &program);
+  Options& options = reader.options;
+  options.arguments.assign(argv + std::min(argc, 1), argv + argc);
+  reader.app.footer(examples(program, command));
   try {
-    app.parse(argc, argv);
+    reader.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    throw wrong_usage(app, error);
+    throw wrong_usage(reader.app, error);
   }
-  if (help) options.print_only = app.help();
-  if (version) options.print_only = version_text(program);
-  if (key->count() > 0 && options.key.empty()) throw Failure("--key: expected NAME or NAME:TYPE", exit_usage);
-  if (key_seed) options.seed = hash_of_key(*key_seed, options.seed.value_or(0));
+  if (reader.help) options.print_only = wrapped_help(reader.app.help());
+  if (reader.version) options.print_only = version_text(program);
+  if (reader.key->count() > 0 && options.key.empty()) throw Failure("--key: expected NAME or NAME:TYPE", exit_usage);
+  if (reader.key_seed) options.seed = hash_of_key(*reader.key_seed, options.seed.value_or(0));
   if (options.threads > std::max(program.threads, 1u))
     throw Failure("--threads " + std::to_string(options.threads) + ": the program was built for " +
                       (program.threads > 1 ? std::to_string(program.threads) + " threads" : "one thread") +
@@ -309,14 +482,22 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
   if (!options.map.empty() && options.load.empty() && options.resume.empty() && options.load_params.empty())
     throw Failure("--map: give the file whose names it is about, --load, --resume or --load-params FILE", exit_usage);
-  if (!options.watch_file.empty() && watch.empty())
+  for (const std::string_view suffix : {".png", ".pdf", ".jpg", ".jpeg", ".eps", ".ps"})
+    if (options.plot.size() > suffix.size() &&
+        options.plot.compare(options.plot.size() - suffix.size(), suffix.size(), suffix) == 0)
+      throw Failure("--plot " + options.plot +
+                        ": the picture is an SVG; give it a name that ends with .svg (rsvg-convert "
+                        "of librsvg makes a " +
+                        std::string(suffix.substr(1)) + " of it)",
+                    exit_usage);
+  if (!options.watch_file.empty() && reader.watch.empty())
     throw Failure("--watch-file: say what to watch with --watch PATTERN", exit_usage);
   options.own_outputs = program.n_outputs - program.n_watched;
-  for (const std::string& pattern : watch) add_watched(program, pattern, options.watched);
-  options.progress = when(progress);
-  options.on_nan = on_nan.empty() ? OnNan::ignore : on_nan == "stop" ? OnNan::stop : OnNan::tell;
-  for (const std::string& name : monitor) options.monitored.push_back(monitored_output(program, name));
-  return options;
+  for (const std::string& pattern : reader.watch) add_watched(program, pattern, options.watched);
+  options.progress = when(reader.progress);
+  options.on_nan = reader.on_nan.empty() ? OnNan::ignore : reader.on_nan == "stop" ? OnNan::stop : OnNan::tell;
+  for (const std::string& name : reader.monitor) options.monitored.push_back(monitored_output(program, name));
+  return std::move(reader.options);
 }
 
 }  // namespace rml::rt

@@ -15,7 +15,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace rml::rt {
 
@@ -65,17 +66,25 @@ struct Options {
   std::string print_only;
 };
 
-// Options for all commands that read or write rows: the format of standard input and output, and
-// the reading of CSV.
-void add_format_option(CLI::App& app, std::string& format, const char* text);
-void add_reading_options(CLI::App& app, Reading& reading);
-// The error in a name that an option gives; empty if there is none. An empty text, as from a
-// shell variable that is not set, would count as not given.
+// Options that any command may have which reads or writes rows: the format of stdin and stdout, and how CSV is read.
+CLI::Option* add_format_option(CLI::App& app, std::string& format, const char* text);
+void add_reading_options(CLI::App& app, Reading& reading, const std::string& group = "Options");
+// What is wrong with a name that an option gives; empty: nothing. An option that is given an empty text (a variable of
+// a shell that is not set) would count as not given.
 std::string complaint_of_name(const std::string& name);
 // The error in a number of cycles or rows, or in a seed: it must not be negative or too large for
 // its type.
 std::string complaint_of_count(const std::string& text);
 std::string complaint_of_seed(const std::string& text);
+
+// The options that any program has, in their groups, as its help prints them, and their names; without those named in
+// `except`.
+std::string options_help(const std::vector<std::string>& except);
+// A help text as CLI11 prints it, with its descriptions in lines of at most 100 columns.
+std::string wrapped_help(const std::string& help);
+// What is wrong with an option that no program has; empty: nothing. `rmlc run` asks before it compiles.
+std::string complaint_of_options(const std::vector<std::string>& arguments);
+std::vector<std::string> option_names(const std::vector<std::string>& except);
 
 Options parse_options(const rml_program& program, int argc, const char* const* argv);
 

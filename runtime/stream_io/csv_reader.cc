@@ -9,6 +9,7 @@
 // single column, for an input that may be absent; in other files blank lines may only come at the
 // end.
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <utility>
 
@@ -251,6 +252,17 @@ bool CsvReader::read() {
   return true;
 }
 
+// A comma between digits may be a decimal comma.
+static std::string hint_of_decimal_comma(std::string_view record, char separator) {
+  for (std::size_t k = 1; separator == ',' && k + 1 < record.size(); ++k)
+    if (record[k] == ',' && std::isdigit(static_cast<unsigned char>(record[k - 1])) != 0 &&
+        std::isdigit(static_cast<unsigned char>(record[k + 1])) != 0)
+      return " (a comma separates columns: a number has a decimal point, and --delimiter ';' reads columns separated "
+             "by "
+             "semicolons)";
+  return "";
+}
+
 void CsvReader::parse_record() {
   const std::string_view record = records_.record();
   const char* at = record.data();
@@ -280,7 +292,8 @@ void CsvReader::parse_record() {
       ++fields;
     }
     throw Failure(name() + ":" + std::to_string(records_.line()) + cycle_text() + "the row has " +
-                  std::to_string(fields) + " fields, the header " + std::to_string(count));
+                  std::to_string(fields) + " fields, the header " + std::to_string(count) +
+                  hint_of_decimal_comma(record, records_.separator()));
   }
 }
 
@@ -294,6 +307,9 @@ std::string_view CsvReader::cell_text(std::size_t c, std::string_view raw) {
   scratch_ = field_content(trimmed(raw));
   return scratch_;
 }
+
+// A text for an integer input: `fast`.
+static bool is_word(std::string_view text) { return std::isalpha(static_cast<unsigned char>(text.front())) != 0; }
 
 bool CsvReader::parse_text(std::size_t c, std::string_view raw) {
   const std::string_view text = cell_text(c, raw);
@@ -311,7 +327,9 @@ bool CsvReader::parse_text(std::size_t c, std::string_view raw) {
   const std::string complaint =
       is_text ? texts_->complaint(column.port, std::string(text)) : parse_complaint(column.dtype, result, text);
   throw Failure(records_.place(raw.data()) + cycle_text() + "column '" + names_[c] + "': " + complaint +
-                (word && !is_key_text(column.port) ? "; --missing says what such a cell is" : ""));
+                (word && !is_key_text(column.port) ? "; --missing absent or --missing nan accepts such cells"
+                 : !is_text && is_word(text)       ? "; --classes " + names_[c] + "=FILE reads texts: line k is class k"
+                                                   : ""));
 }
 
 void CsvReader::settle_presence() {

@@ -343,11 +343,11 @@ std::string parse_complaint(std::uint8_t dtype, Parsed result, std::string_view 
   }
   if (dtype == RML_BOOL) return quoted + " is not a bool (true or false, T or F, 1 or 0)";
   const std::string said = quoted + " is not " + (is_unsigned(dtype) || dtype == RML_BF16 ? "a " : "an ") + name;
-  // If a program gives no type to an input, its uses determine the type, and i32 is the default.
-  // Any other integer type was therefore declared, and only i32 gets this fix-it.
+  // The type of an input without an annotation is inferred, and is i32 where every type of number fits. The message
+  // therefore names the annotation for i32 only.
   double number = 0;
   if (dtype == RML_I32 && parse_whole_scalar(RML_F64, text, &number) == Parsed::ok)
-    return said + "; of an input that takes floats the program says so, as in x: f32";
+    return said + "; an input of floats is declared so: x: f32";
   return said;
 }
 
