@@ -1,5 +1,5 @@
-# Writes OUTPUT, a C++ table of the pages PAGES/CODE.md of every code in CODES, in order.
-# A code without a page gets an empty one, which a test rejects.
+# Writes OUTPUT, two C++ tables: the pages PAGES/CODE.md of every code in CODES, in order, and all pages
+# PAGES/language/*.md. A code without a page gets an empty one, which a test rejects.
 file(STRINGS ${CODES} rows REGEX "^RML_DIAGNOSTIC\\(")
 set(out "// The explanation pages of frontend/explain.\n#include \"frontend/explain.h\"\n\nnamespace rml {\n\n")
 string(APPEND out "extern const std::string_view explanation_pages[];\nconst std::string_view explanation_pages[] = {\n")
@@ -11,5 +11,13 @@ foreach(row IN LISTS rows)
   endif()
   string(APPEND out "R\"page(${page})page\",\n")
 endforeach()
-string(APPEND out "};\n\n}  // namespace rml\n")
+string(APPEND out "};\n\nextern const std::string_view language_pages[];\nconst std::string_view language_pages[] = {\n")
+file(GLOB pages ${PAGES}/language/*.md)
+foreach(file IN LISTS pages)
+  file(READ ${file} page)
+  string(APPEND out "R\"page(${page})page\",\n")
+endforeach()
+list(LENGTH pages count)
+string(APPEND out "};\nextern const std::size_t language_page_count;\nconst std::size_t language_page_count = ${count};\n")
+string(APPEND out "\n}  // namespace rml\n")
 file(WRITE ${OUTPUT} "${out}")

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "frontend/token.h"
 #include "tests/unit/frontend/parsed.h"
 
 namespace rml::test {
@@ -25,7 +28,7 @@ std::vector<Example> examples(std::string_view page) {
   return result;
 }
 
-TEST(Explain, every_code_has_a_page_with_a_mistake_and_its_mend) {
+TEST(Explain, every_code_has_a_page_with_a_mistake_and_its_correction) {
   for (const Code code : all_codes()) {
     const std::string_view page = explain(code);
     const std::string title = "# " + std::string(code_name(code)) + ": " + std::string(code_title(code)) + "\n";
@@ -50,6 +53,26 @@ TEST(Explain, examples_parse_but_for_those_of_syntax_errors) {
         EXPECT_NE(own, "") << code_name(code);
       }
     }
+  }
+}
+
+TEST(Explain, every_word_sign_and_type_of_the_language_has_a_page) {
+  std::vector<std::string_view> words = {"map", "fold", "scan", "dealt", "by", "param", "clock", "main", "int", "float"};
+  for (auto kind = TokenKind::NODE; kind <= TokenKind::UNDERSCORE;
+       kind = static_cast<TokenKind>(static_cast<std::uint8_t>(kind) + 1))
+    words.push_back(spelling(kind));
+  for (const std::string_view dtype :
+       {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"})
+    words.push_back(dtype);
+  for (const std::string_view word : words) EXPECT_NE(language_page(word), nullptr) << word;
+  EXPECT_EQ(language_page("fbx"), nullptr);
+}
+
+TEST(Explain, each_name_of_the_language_is_on_one_page) {
+  std::set<std::string_view> names;
+  for (const LanguagePage& page : all_language_pages()) {
+    EXPECT_FALSE(page.title.empty()) << page.text;
+    for (const std::string_view name : page.names) EXPECT_TRUE(names.insert(name).second) << name;
   }
 }
 
