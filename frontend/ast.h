@@ -205,7 +205,8 @@ struct Node {
   std::vector<Parameter> inputs, outputs;
   std::vector<Equation> equations;
   std::vector<Assert> asserts;
-  NodeId derived_from;  // valid: differentiation made this node from that one, and it is in no scope
+  bool broken_header = false;  // a syntax error is in it, so that its interface is not known
+  NodeId derived_from;         // valid: made by differentiation of that node, and in no scope
   bool external() const { return equations.empty() && asserts.empty() && !outputs.empty(); }
   // Returns the deal of the dealt inputs, which is the same for all of them; null if there is
   // none.

@@ -1,5 +1,4 @@
-// Tables of foreign operators, infix words and statements; lookups are linear, since they happen
-// only after an error.
+// The tables of other languages' spellings, and their lookup.
 #include "frontend/foreign_syntax.h"
 
 #include <algorithm>
@@ -41,21 +40,64 @@ constexpr ForeignOperator operators[] = {
 };
 
 constexpr ForeignWord infix_words[] = {
-    {"mod", "%", true},        {"div", "/", false},        {"xor", "!=", false},
-    {"elif", "else if", true}, {"elsif", "else if", true}, {"elseif", "else if", true},
+    {"mod", "%", true},        {"div", "/", false},        {"xor", "!=", false},        {"is", "==", false},
+    {"elif", "else if", true}, {"elsif", "else if", true}, {"elseif", "else if", true}, {"whenot", "when not", true},
 };
 
 constexpr std::string_view loops = "R(ML)² has no loops";
 constexpr std::string_view instead_of_loops =
     "an equation holds at every cycle; along an axis a node is applied by `map`, `fold` and `scan`";
+constexpr std::string_view automata = "R(ML)² has no automata";
+constexpr std::string_view instead_of_automata =
+    "a mode is a number or a Boolean that `fby` remembers: `rmlc explain modes` shows how";
+constexpr std::string_view instead_of_reset =
+    "`fby_end(end, init, x)` starts again after each cycle where `end` is true: `rmlc explain modes` shows how";
+constexpr std::string_view instead_of_cases =
+    "write `if a then x else if b then y else z`: `rmlc explain modes` shows how";
+constexpr std::string_view structures = "R(ML)² has no records";
+constexpr std::string_view instead_of_structures =
+    "a node has several inputs and outputs; streams of one type are a vector `[a, b]`";
 
-constexpr ForeignStatement statements[] = {
+constexpr ForeignPhrase statements[] = {
     {"var", "R(ML)² has no `var`: variables are not declared",
      "a type may be written where the variable is defined: `x: f32 = …;`"},
     {"for", loops, instead_of_loops},
     {"foreach", loops, instead_of_loops},
     {"while", loops, instead_of_loops},
     {"return", "R(ML)² has no `return`", "an output is defined by an equation, as any variable: `y = …;`"},
+    {"automaton", automata, instead_of_automata},
+    {"state", automata, instead_of_automata},
+    {"unless", automata, instead_of_automata},
+    {"until", automata, instead_of_automata},
+    {"reset", "R(ML)² has no `reset`", instead_of_reset},
+    {"switch", "R(ML)² has no `switch`", instead_of_cases},
+    {"case", "R(ML)² has no `case`", instead_of_cases},
+    {"match", "R(ML)² has no `match`", instead_of_cases},
+    {"type", "R(ML)² has no declarations of types",
+     "a mode is an integer constant, `const heating = 1;`, or a Boolean: `rmlc explain modes` shows how"},
+    {"enum", "R(ML)² has no enumerations",
+     "a mode is an integer constant, `const heating = 1;`, or a Boolean: `rmlc explain modes` shows how"},
+    {"struct", structures, instead_of_structures},
+    {"record", structures, instead_of_structures},
+    {"class", structures, instead_of_structures},
+    {"print", "R(ML)² has no `print`",
+     "`rmlc trace FILE` shows variables as a chronogram; `rmlc run FILE --watch NAME` prints one during the run"},
+    {"last", "R(ML)² has no `last`", "the value of the previous cycle, with a first value: `0.0 fby x`"},
+};
+
+constexpr ForeignPhrase prefixes[] = {
+    {"pre", "R(ML)² has no `pre`",
+     "Lustre's `a -> pre b` is written `a fby b`; `pre b` alone needs a first value: `0.0 fby b`"},
+    {"last", "R(ML)² has no `last`", "the value of the previous cycle, with a first value: `0.0 fby x`"},
+    {"current", "R(ML)² has no `current`",
+     "the last sample is held by a merge: `held = merge c (x when c) ((0.0 fby held) when not c);`"},
+    {"match", "R(ML)² has no `match`", instead_of_cases},
+    {"switch", "R(ML)² has no `switch`", instead_of_cases},
+    {"case", "R(ML)² has no `case`", instead_of_cases},
+    {"let", "R(ML)² has no `let`",
+     "give the value a name in an equation of its own; the order of equations does not matter"},
+    {"lambda", "R(ML)² has no `lambda`", "write a node: `node f(x) -> (y)`"},
+    {"new", structures, instead_of_structures},
 };
 
 template <class Row, std::size_t n>
@@ -70,7 +112,9 @@ const ForeignOperator* foreign_operator(std::string_view text) { return find(ope
 
 const ForeignWord* foreign_infix(std::string_view word) { return find(infix_words, word); }
 
-const ForeignStatement* foreign_statement(std::string_view word) { return find(statements, word); }
+const ForeignPhrase* foreign_statement(std::string_view word) { return find(statements, word); }
+
+const ForeignPhrase* foreign_prefix(std::string_view word) { return find(prefixes, word); }
 
 bool declares_node_elsewhere(std::string_view word) {
   constexpr std::string_view words[] = {"def", "fun", "func", "fn", "function", "Node", "NODE", "proc", "process"};

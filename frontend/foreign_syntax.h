@@ -1,6 +1,6 @@
-// Syntax of other languages that R(ML)² does not have, with the advice for the user.
+// Spellings of other languages, each with the message that names the form of R(ML)².
 //
-// The scanner looks up operators and comments. The messages of the parser look up words.
+// The scanner looks up operators, the parser's messages look up words.
 #pragma once
 
 #include <string>
@@ -30,11 +30,13 @@ const ForeignWord* foreign_infix(std::string_view word);
 // True if the word declares a node or function in another language: `def`, `function`, `Node`.
 bool declares_node_elsewhere(std::string_view word);
 
-// Message and advice for a statement that begins with the word, for example `for`. Null if the
-// word is unknown.
-struct ForeignStatement {
+// The message about a word of another language, and the note with the form to write.
+struct ForeignPhrase {
   std::string_view written, message, note;
 };
-const ForeignStatement* foreign_statement(std::string_view word);
+// A statement that begins with the word, `for` say; null: the word is of no other language.
+const ForeignPhrase* foreign_statement(std::string_view word);
+// A word before an operand, `last` say; null: the word is of no other language.
+const ForeignPhrase* foreign_prefix(std::string_view word);
 
 }  // namespace rml

@@ -20,6 +20,7 @@
 #include "frontend/mend_names.h"
 #include "frontend/parse.h"
 #include "frontend/parse_module.h"
+#include "frontend/parse_prediction.h"
 #include "frontend/parse_recovery.h"
 #include "frontend/token_value.h"
 
@@ -60,7 +61,7 @@ class Builder {
   }
 
   void add_item(RmlParser::ItemContext* item) {
-    if (auto* import = item->import_item(); complete(import)) add_import(import);
+    if (auto* import = item->import_item(); complete(import) || lacks_semicolon(import)) add_import(import);
     if (auto* constant = item->constant()) add_constant(constant);
     if (auto* node = item->node()) add_node(node);
   }
@@ -402,10 +403,19 @@ class Builder {
     return result;
   }
 
-  // True if a token that is not R(ML)² follows; the parsed part is then not what was meant.
+  // True if a token that is not R(ML)² follows; the parsed part is then not the intended one.
   bool cut_off(const Context* e) const {
     const TokenKind behind = tokens_[next_token(tokens_, e->stop->getTokenIndex())].kind;
     return behind == TokenKind::FOREIGN || behind == TokenKind::INVALID;
+  }
+
+  // Whether the import is complete but for its `;`, so that its names are known.
+  bool lacks_semicolon(RmlParser::Import_itemContext* i) const {
+    if (i == nullptr || i->SEMI() != nullptr || (i->file == nullptr && !complete(i->path()))) return false;
+    if (i->AS() != nullptr && i->alias == nullptr) return false;
+    const antlr4::Token* last = i->alias != nullptr ? i->alias : i->file != nullptr ? i->file : i->path()->stop;
+    const Token& behind = tokens_[next_token(tokens_, last->getTokenIndex())];
+    return behind.kind == TokenKind::END || behind.first_on_line;
   }
 
   void add_import(RmlParser::Import_itemContext* i) {
@@ -446,6 +456,7 @@ class Builder {
     node.name = symbol(node.name_span);
     node.span = span(n);
     node.module = id_;
+    node.broken_header = !complete(signature);
     if (signature->inputs != nullptr) {
       attach_paren(signature->inputs);
       node.inputs = parameters(signature->inputs);
@@ -512,34 +523,6 @@ class Builder {
   std::size_t first_expr_;
   std::vector<int> depth_;  // by expression of this file: depth of its tree
   bool too_deep_reported_ = false;
-};
-
-// Looks a prediction up directly if the next token alone decides, which is the usual case. This
-// needs no lock of ANTLR's, because grammar_mutex excludes other threads.
-class Prediction final : public antlr4::atn::ParserATNSimulator {
- public:
-  explicit Prediction(RmlParser& parser)
-      : ParserATNSimulator(&parser, parser.getATN(),
-                           parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->decisionToDFA,
-                           parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->getSharedContextCache()),
-        parser_(parser) {
-    setPredictionMode(antlr4::atn::PredictionMode::SLL);
-  }
-
-  std::size_t adaptivePredict(antlr4::TokenStream* input, std::size_t decision, Context* context) override {
-    const antlr4::dfa::DFA& dfa = decisionToDFA[decision];
-    const antlr4::dfa::DFAState* const start =
-        dfa.isPrecedenceDfa() ? dfa.getPrecedenceStartState(parser_.getPrecedence()) : dfa.s0;
-    if (start != nullptr) {
-      const auto next = start->edges.find(input->LA(1));
-      if (next != start->edges.end() && next->second->isAcceptState && next->second->predicates.empty())
-        return next->second->prediction;
-    }
-    return ParserATNSimulator::adaptivePredict(input, decision, context);
-  }
-
- private:
-  RmlParser& parser_;
 };
 
 void parse_tokens(ParsedModule& result, std::uint32_t file, ModuleId id, Program& program, const SourceMap& sources,

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/foreign_syntax.h"
 #include "frontend/syntax_error.h"
 
 namespace rml {
@@ -113,12 +114,18 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
     const Span span{file_, token.begin, token.end};
     const std::string found = is_keyword(token.kind) ? "the keyword `" + std::string(spelling(token.kind)) + "`"
                                                      : "`" + std::string(sources_.text(span)).substr(0, 40) + "`";
-    if (token.kind == TokenKind::SEMI) {
+    const ForeignPhrase* foreign = token.kind == TokenKind::ID ? foreign_statement(sources_.text(span)) : nullptr;
+    if (foreign != nullptr && !in_node && !begins_equation(tokens_, at)) {
+      diagnostics_.report(Code::E0101, span, std::string(foreign->message)).note(std::string(foreign->note));
+    } else if (in_node && report_tuple_of_targets(at, tokens_, file_, sources_, diagnostics_)) {
+      return;
+    } else if (token.kind == TokenKind::SEMI) {
       diagnostics_.report(Code::E0101, span, "this `;` ends nothing").fix(span, "", "leave it out", true);
     } else if (in_node && is_keyword(token.kind) && tokens_[next_token(tokens_, at)].kind == TokenKind::ASSIGN) {
       report_keyword_as_name(token.kind, span, diagnostics_);
     } else if (in_node) {
-      diagnostics_.report(Code::E0101, span, "expected an equation, found " + found);
+      Diagnostic& d = diagnostics_.report(Code::E0101, span, "expected an equation, found " + found);
+      if (token.kind == TokenKind::IF) d.note("`if` stands on the right of an equation: `y = if c then a else b;`");
     } else {
       Diagnostic& d = diagnostics_.report(Code::E0101, span, "expected `node`, `const` or `import`, found " + found);
       if (begins_equation(tokens_, at)) d.note("equations follow the header of a node: `node f(x) -> (y)`");

@@ -280,14 +280,52 @@ class Scanner {
     }
   }
 
-  // If the operator means a known token, it is replaced by that token. Otherwise the parser skips
-  // the rest of the equation without a further message.
+  // Whether the statement of the newest token begins with a word of another language: the parser reports that word, so
+  // its operators are not reported as well.
+  bool in_foreign_statement() const {
+    std::size_t first = tokens_.size() - 1;
+    while (first > 0 && !tokens_[first].first_on_line) --first;
+    if (tokens_[first].kind != TokenKind::ID || first + 1 >= tokens_.size()) return false;
+    const TokenKind next = tokens_[first + 1].kind;
+    const bool defines = next == TokenKind::ASSIGN || next == TokenKind::COMMA || next == TokenKind::COLON;
+    return !defines && foreign_statement(sources_.text(span(tokens_[first]))) != nullptr;
+  }
+
+  // Whether the line has an operator that was given up before: the parser skips all that follows it.
+  bool foreign_before_on_line() const {
+    for (std::size_t k = tokens_.size() - 1; k > 0 && !tokens_[k].first_on_line; --k)
+      if (tokens_[k - 1].kind == TokenKind::FOREIGN) return true;
+    return false;
+  }
+
+  // Operators whose meaning depends on their neighbours; the note names the form to write. Empty: none of these.
+  std::string_view note_by_neighbours(const Token& token, std::string_view written) const {
+    const Token* const before = tokens_.size() > 1 ? &tokens_[tokens_.size() - 2] : nullptr;
+    const bool touches = before != nullptr && before->end == token.begin;
+    const bool behind_operand = before != nullptr && (before->kind == TokenKind::ID || before->kind == TokenKind::INT ||
+                                                      before->kind == TokenKind::FLOAT || closes(before->kind));
+    if (written == "|" && !behind_operand) return "the absolute value is `abs(x)`";
+    if (written == "#") return "Lustre's `#(a, b)`, at most one of them, is written `not (a and b)`";
+    if (written == "<<" && touches && before->kind == TokenKind::ID)
+      return "static arguments are ordinary arguments: `f(3, x)`";
+    return {};
+  }
+
+  // If another token is meant for certain, it is read instead; otherwise the parser skips the rest of the equation
+  // without a message.
   void report_foreign(Token& token) {
     const std::string written(sources_.text(span(token)));
     token.reported = true;
+    if (in_foreign_statement()) return;
+    if (foreign_before_on_line()) return;
+    if (const std::string_view note = note_by_neighbours(token, written); !note.empty()) {
+      diagnostics_.report(Code::E0101, span(token), "`" + written + "` is not an operator of R(ML)²")
+          .note(std::string(note));
+      return;
+    }
     const ForeignOperator* known = foreign_operator(written);
     if (known == nullptr) return;
-    Diagnostic& d = diagnostics_.report(Code::E0101, span(token), "`" + written + "` is no operator of R(ML)²");
+    Diagnostic& d = diagnostics_.report(Code::E0101, span(token), "`" + written + "` is not an operator of R(ML)²");
     if (known->read_as == TokenKind::FOREIGN) {
       d.note(std::string(known->note));
       return;
@@ -306,6 +344,7 @@ class Scanner {
     if (token.kind != TokenKind::FOREIGN) return;
     const std::string written(sources_.text(span(token)));
     if (written != "#" && written != "//" && written != "/*") return;
+    if (written == "#" && !token.first_on_line && text_.compare(token.begin, 2, "#(") == 0) return;  // of Lustre
     const std::size_t line_end = std::min(text_.find('\n', token.begin), text_.size());
     const std::string_view rest = std::string_view(text_).substr(token.begin, line_end - token.begin);
     const TokenKind before = token.first_on_line ? TokenKind::SEMI : tokens_.back().kind;
@@ -328,7 +367,23 @@ class Scanner {
     token.end = static_cast<std::uint32_t>(closed ? close + 2 : line_end);
   }
 
+  // `0..3`: the numbers on both sides of two dots.
+  bool is_range(const Token& token) const {
+    const bool ends_in_dot = text_[token.end - 1] == '.' && token.end < text_.size() && text_[token.end] == '.';
+    const bool follows_dot = text_[token.begin] == '.' && token.begin > 0 && text_[token.begin - 1] == '.';
+    return ends_in_dot || follows_dot;
+  }
+
   void report_bad_float(Token& token) {
+    if (is_range(token)) {
+      const bool first = text_[token.begin] != '.' && !in_foreign_statement();
+      token.kind = TokenKind::FOREIGN;
+      token.reported = true;
+      if (first && !foreign_before_on_line())
+        diagnostics_.report(Code::E0101, {file_, token.end - 1, token.end + 1}, "`..` is not an operator of R(ML)²")
+            .note("a slice is `v[0:3]`; `map`, `fold` and `scan` apply a node along an axis");
+      return;
+    }
     std::string meant(sources_.text(span(token)));
     if (meant.front() == '.') {
       meant.insert(0, "0");
@@ -376,21 +431,33 @@ class Scanner {
     const Span where{file_, token.begin, token.begin + static_cast<std::uint32_t>(length)};
     const std::string written(sources_.text(where));
     const bool brace = written == "{" || written == "}";
-    if (brace && std::exchange(braces_reported_, true)) return;
+    if (in_foreign_statement() || (brace && std::exchange(braces_reported_, true))) return;
     const bool printable = first >= 0x80 || (first >= 0x20 && first != 0x7F);
     std::string name = "`" + written + "`";
     if (!printable) name = "the control character with code " + std::to_string(static_cast<int>(first));
-    Diagnostic& d = diagnostics_.report(Code::E0102, where, name + " has no meaning here");
+    add_hint(diagnostics_.report(Code::E0102, where, name + " has no meaning here"), where, written);
+  }
+
+  // The newest token is a character without meaning. Adds a hint about the intended form.
+  void add_hint(Diagnostic& d, Span where, const std::string& written) const {
     const std::string_view meant = find(typographic, written);
+    const bool brace = written == "{" || written == "}";
+    const auto before = [&](std::size_t k) {
+      return tokens_.size() > k ? tokens_[tokens_.size() - 1 - k].kind : TokenKind::END;
+    };
     if (!meant.empty()) {
       d.fix(where, std::string(meant), meant == " " ? "write a plain space" : "write `" + std::string(meant) + "`");
+    } else if (written == "^" && before(2) == TokenKind::COLON) {
+      d.note("a vector of three is written `f64[3]`");
     } else if (written == "^") {
       d.note("a to the power b is `pow(a, b)`; of integers' bits, `bitwise_xor(a, b)`");
     } else if (written == "@") {
       d.note("the product of matrices is `matmul(a, b)`");
+    } else if (brace && before(1) == TokenKind::ASSIGN) {
+      d.note("R(ML)² has no records: a node has several outputs, and streams of one type are a vector `[a, b]`");
     } else if (brace) {
-      d.note("equations stand behind the header of their node, without braces");
-    } else if (first >= 0x80) {
+      d.note("the equations of a node follow its header, without braces");
+    } else if (static_cast<unsigned char>(written.front()) >= 0x80) {
       d.note("names are of the letters a–z, A–Z, digits and `_`; other characters may stand in comments and strings");
     }
   }

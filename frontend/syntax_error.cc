@@ -75,8 +75,9 @@ class Reporter {
 
   void report() {
     if (found_.reported || before_.reported) return;
-    if (wrong_import() || lustre() || foreign_beginning() || foreign_infix_word() || assign_for_equality() ||
-        missing_semicolon() || stray_closer() || keyword_as_name())
+    if (wrong_import() || lustre() || foreign_beginning() || foreign_prefix_word() || foreign_infix_word() ||
+        python() || misused_fby() || unit() || assign_for_equality() || missing_semicolon() || stray_closer() ||
+        keyword_as_name())
       return;
     general();
   }
@@ -141,12 +142,14 @@ class Reporter {
       say(span(found_), "expected `->` and the outputs of the node in parentheses, found `:`");
       return true;
     }
-    if (word_before() == "pre" && has(error_.expected, STAR)) {
-      say(span(before_), "R(ML)² has no `pre`").note("Lustre's `a -> pre b` is written `a fby b`");
-      return true;
-    }
     if (found_.kind == ARROW && has(error_.expected, STAR)) {
-      say(span(found_), "`->` is no operator of R(ML)²").note("Lustre's `a -> pre b` is written `a fby b`");
+      Diagnostic& d = say(span(found_), "`->` is not an operator of R(ML)²");
+      if (is_in_merge())
+        d.note(
+            "`merge c y z` joins the two streams of a Boolean `c`; more cases are `if a then x else if b then y else "
+            "z`");
+      else
+        d.note("Lustre's `a -> pre b` is written `a fby b`");
       return true;
     }
     return false;
@@ -166,10 +169,56 @@ class Reporter {
           .note("a node's equations follow its header and end at the next item");
       return true;
     }
-    const ForeignStatement* known = foreign_statement(word);
+    const ForeignPhrase* known = foreign_statement(word);
     if (known == nullptr) return false;
     say(span(before_), std::string(known->message)).note(std::string(known->note));
     return true;
+  }
+
+  bool foreign_prefix_word() {
+    if (!has(error_.expected, STAR)) return false;
+    const ForeignPhrase* known = foreign_prefix(word_before());
+    if (known == nullptr) return false;
+    say(span(before_), std::string(known->message)).note(std::string(known->note));
+    return true;
+  }
+
+  // `x if c else y`, `[f(v) for v in xs]`, `(a, b) = f(x)`.
+  bool python() {
+    if (!has(error_.expected, STAR)) return false;
+    if (found_.kind == IF) {
+      say(span(found_), "a choice begins with `if`").note("`x if c else y` is written `if c then x else y`");
+      return true;
+    }
+    if (found_.kind != ID || text(found_) != "for") return false;
+    say(span(found_), "R(ML)² has no comprehensions")
+        .note("operators work on whole tensors, `2.0 * xs`; `map f(xs)` calls the node `f` for each element of `xs`");
+    return true;
+  }
+
+  // `fby x`, `fby(0, x)`.
+  bool misused_fby() {
+    if (found_.kind != FBY || !has(error_.expected, INT)) return false;
+    const bool as_call = opens(tokens_[next_token(tokens_, error_.at)].kind);
+    say(span(found_), "`fby` needs a first value before it")
+        .note(as_call ? "`fby` is an operator between the first value and the stream: `0.0 fby x`"
+                      : "the first value is the one of the first cycle: `0.0 fby x`");
+    return true;
+  }
+
+  // `5 m/s`.
+  bool unit() {
+    const bool number = before_.kind == INT || before_.kind == FLOAT;
+    if (!number || found_.kind != ID || found_.first_on_line || !has(error_.expected, STAR)) return false;
+    say(span(found_), "a number is followed by a name")
+        .note("a product is written `5.0 * x`; R(ML)² has no units of measurement");
+    return true;
+  }
+
+  bool is_in_merge() const {
+    for (std::size_t i = error_.statement; i < error_.at; ++i)
+      if (tokens_[i].kind == MERGE) return true;
+    return false;
   }
 
   bool foreign_infix_word() {
@@ -220,6 +269,13 @@ class Reporter {
     return open.empty() ? nullptr : open.back();
   }
 
+  void add_hint_about_header(Diagnostic& d) const {
+    const bool in_header = tokens_[error_.statement].kind == NODE;
+    if (found_.kind == ID && (before_.kind == ARROW || in_header))
+      d.note("inputs and outputs are in parentheses: `node f(x: f64) -> (y: f64)`");
+    if (found_.kind == LT && in_header) d.note("a node without types works for every type: `node f(x) -> (y)`");
+  }
+
   void general() {
     const bool at_end = found_.kind == END || (found_.first_on_line && begins_item(found_.kind));
     const Span where = at_end && before_.end > 0 ? after_previous() : span(found_);
@@ -229,6 +285,7 @@ class Reporter {
     const Token* open = open_bracket();
     const bool wants_close = has(error_.expected, RPAREN) || has(error_.expected, RBRACKET);
     if (open != nullptr && wants_close && found_.kind != COMMA) d.label(span(*open), "this bracket is open");
+    if (has(error_.expected, LPAREN)) add_hint_about_header(d);
     if (has(error_.expected, ELSE)) d.note("an `if` always has its `else`: `if c then a else b`");
     if (found_.kind == COMMA && has(error_.expected, SEMI))
       d.note("an equation has one expression on its right; several variables on the left take the results of one call");
@@ -236,8 +293,9 @@ class Reporter {
     if (operand && before_.kind != WHEN && before_.kind != NOT)
       d.note(
           "`merge` takes three operands: `merge c y z`; anything longer than a name or a call is put in parentheses");
-    const bool tuple = open != nullptr && open->kind == LPAREN && found_.kind == COMMA;
-    if (tuple && has(error_.expected, STAR)) d.note("a vector is written `[a, b]`; there are no tuples");
+    const bool in_parentheses = open != nullptr && open->kind == LPAREN;
+    if (in_parentheses && found_.kind == COMMA && has(error_.expected, STAR))
+      d.note("a vector is written `[a, b]`; there are no tuples");
   }
 
   const SyntaxError& error_;
@@ -325,6 +383,23 @@ bool begins_equation(const std::vector<Token>& tokens, std::size_t at) {
   if (tokens[at].kind != ID && tokens[at].kind != UNDERSCORE) return false;
   const TokenKind next = tokens[next_token(tokens, at)].kind;
   return next == ASSIGN || next == COMMA || next == COLON;
+}
+
+bool report_tuple_of_targets(std::size_t at, const std::vector<Token>& tokens, std::uint32_t file,
+                             const SourceMap& sources, Diagnostics& diagnostics) {
+  if (tokens[at].kind != LPAREN && tokens[at].kind != TIGHT_LPAREN) return false;
+  std::size_t close = next_token(tokens, at);
+  while (tokens[close].kind == ID || tokens[close].kind == UNDERSCORE || tokens[close].kind == COMMA)
+    close = next_token(tokens, close);
+  if (tokens[close].kind != RPAREN || tokens[next_token(tokens, close)].kind != ASSIGN) return false;
+  const Span inside{file, tokens[at].end, tokens[close].begin};
+  const Span whole{file, tokens[at].begin, tokens[close].end};
+  const std::string targets(sources.text(inside));
+  diagnostics
+      .report(Code::E0101, whole, "the variables of an equation are written without parentheses",
+              "write " + in_code(targets))
+      .fix(whole, targets, "write " + in_code(targets), true);
+  return true;
 }
 
 void report_keyword_as_name(TokenKind keyword, Span span, Diagnostics& diagnostics) {

@@ -36,6 +36,10 @@ TokenSet continuations();
 void report_syntax_error(const SyntaxError& error, const std::vector<Token>& tokens, std::uint32_t file,
                          const SourceMap& sources, Diagnostics& diagnostics);
 
+// `(a, b) = f(x)`, where an equation should begin: reports it and returns true.
+bool report_tuple_of_targets(std::size_t at, const std::vector<Token>& tokens, std::uint32_t file,
+                             const SourceMap& sources, Diagnostics& diagnostics);
+
 void report_keyword_as_name(TokenKind keyword, Span span, Diagnostics& diagnostics);
 
 // Returns false and reports E0104 if an expression nests deeper than max_nesting. The depth is

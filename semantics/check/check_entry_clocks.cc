@@ -7,6 +7,7 @@
 //
 //   node main(c: bool, x: f64) -> (y: f64)    y = merge c x (0.0 when not c);
 #include "semantics/check/checked.h"
+#include "semantics/check/signature_text.h"
 
 namespace rml {
 
@@ -16,6 +17,7 @@ class EntryClocks {
  public:
   EntryClocks(const Checked& checked, NodeId entry, Diagnostics& diagnostics)
       : program_(*checked.program),
+        entry_(entry),
         clocked_(checked.clocks.nodes[entry.index]),
         resolved_(checked.names.nodes[entry.index]),
         diagnostics_(diagnostics) {}
@@ -48,6 +50,19 @@ class EntryClocks {
     return "only when " + text;
   }
 
+  // The `merge` that defines a variable and has this one as a branch; null: there is none.
+  const ast::Merge* merge_of(const Variable& variable) const {
+    const auto names = [&](ExprId e) {
+      const auto* name = e.valid() ? std::get_if<ast::Name>(&program_[e]) : nullptr;
+      return name != nullptr && name->symbol == variable.name;
+    };
+    for (const ast::Equation& equation : program_[entry_].equations) {
+      const auto* merge = equation.value.valid() ? std::get_if<ast::Merge>(&program_[equation.value]) : nullptr;
+      if (merge != nullptr && (names(merge->on_true) || names(merge->on_false))) return merge;
+    }
+    return nullptr;
+  }
+
   void report(const Variable& variable, ClockTermId clock) {
     const ClockTerm& on = clocked_.terms[clock.index];
     const std::string port = program_.text(variable.name);
@@ -57,12 +72,16 @@ class EntryClocks {
     d.note("a type without `when` in the interface of the node that is run is that of a stream at every cycle");
     const std::string by = name(on.condition);
     if (by.empty()) return;
+    if (const auto* merge = merge_of(variable))
+      d.note("`merge` takes sampled branches; where both are present at every cycle, write `if " + by + " then " +
+             expression_text(program_, merge->on_true) + " else " + expression_text(program_, merge->on_false) + "`");
     const std::string when = std::string(on.positive ? " when " : " when not ") + by;
     const Span type = variable.type->span;
     d.fix({type.file, type.end, type.end}, when, "write `" + port + ": …" + when + "`", true);
   }
 
   const Program& program_;
+  const NodeId entry_;
   const ClockedNode& clocked_;
   const ResolvedNode& resolved_;
   Diagnostics& diagnostics_;

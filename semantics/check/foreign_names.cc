@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "frontend/diagnostic.h"
+#include "semantics/operators/operator.h"
 #include "semantics/values/type.h"
 
 namespace rml {
@@ -63,6 +64,40 @@ constexpr Meaning nodes_elsewhere[] = {
     {"clip_by_value", "optim.clip_value"},
 };
 
+constexpr std::string_view no_none = "there is no such value: a stream is absent where `when` leaves it out";
+
+struct Value {
+  std::string_view word;
+  ForeignValue value;
+};
+constexpr Value values_elsewhere[] = {
+    {"True", {"true", {}}},
+    {"TRUE", {"true", {}}},
+    {"False", {"false", {}}},
+    {"FALSE", {"false", {}}},
+    {"None", {{}, no_none}},
+    {"null", {{}, no_none}},
+    {"nil", {{}, no_none}},
+    {"NULL", {{}, no_none}},
+    {"nullptr", {{}, no_none}},
+    {"NaN", {"nan", {}}},
+    {"NAN", {"nan", {}}},
+    {"Inf", {"inf", {}}},
+    {"INF", {"inf", {}}},
+    {"infinity", {"inf", {}}},
+    {"Infinity", {"inf", {}}},
+    {"pi", {{}, "write `const pi = 3.141592653589793;`"}},
+    {"PI", {{}, "write `const pi = 3.141592653589793;`"}},
+};
+
+// The name in lower case, without underscores: LeakyReLU and leaky_relu become leakyrelu.
+std::string plain(std::string_view name) {
+  std::string text;
+  for (const char c : name)
+    if (c != '_') text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
 template <std::size_t n>
 std::string_view find(const Meaning (&table)[n], std::string_view word) {
   for (const Meaning& row : table)
@@ -84,14 +119,28 @@ std::string dtype_meant(const std::string& word) {
   return did_you_mean(word, candidates);
 }
 
-std::string_view operator_meant(std::string_view word) { return find(operators_elsewhere, word); }
+std::string operator_meant(std::string_view word) {
+  if (const std::string_view meant = find(operators_elsewhere, word); !meant.empty()) return std::string(meant);
+  for (const std::string& name : operators().names())
+    if (name != word && plain(name) == plain(word)) return name;
+  return {};
+}
 
 std::vector<std::string> nodes_of_library(std::string_view name) {
   std::vector<std::string> found;
   for (const std::string_view node : library_nodes)
     if (node.substr(node.find('.') + 1) == name) found.emplace_back(node);
   if (const std::string_view meant = find(nodes_elsewhere, name); !meant.empty()) found.emplace_back(meant);
+  if (!found.empty()) return found;
+  for (const std::string_view node : library_nodes)
+    if (plain(node.substr(node.find('.') + 1)) == plain(name)) found.emplace_back(node);
   return found;
+}
+
+ForeignValue value_meant(std::string_view word) {
+  for (const Value& row : values_elsewhere)
+    if (row.word == word) return row.value;
+  return {};
 }
 
 }  // namespace rml

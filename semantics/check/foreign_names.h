@@ -1,5 +1,5 @@
-// Guesses the meaning of unknown names, for messages only: names of other languages and
-// libraries, and of library nodes that the program has not imported.
+// The likely meaning of unknown names: names of other languages and libraries, and of nodes that a program has not
+// imported. For messages only.
 #pragma once
 
 #include <string>
@@ -10,10 +10,15 @@ namespace rml {
 
 // The probable dtype for an unknown word: "f32" for "float32" and "f23"; "" if there is no guess.
 std::string dtype_meant(const std::string& word);
-// The operator that other libraries call by this name: "concat" for "cat"; "" if there is none.
-std::string_view operator_meant(std::string_view word);
-// The nodes of the standard library with this name, or with it in another library:
-// "activation.gelu".
+// The operator that other libraries call so, "concat" for "cat"; "" if there is none.
+std::string operator_meant(std::string_view word);
+// The nodes of the standard library that have the name, or are called so elsewhere, "activation.gelu".
 std::vector<std::string> nodes_of_library(std::string_view name);
+
+// A value of another language: how R(ML)² writes it, or a note if it has none; both empty: the word is unknown.
+struct ForeignValue {
+  std::string_view meant, note;
+};
+ForeignValue value_meant(std::string_view word);
 
 }  // namespace rml

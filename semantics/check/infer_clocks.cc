@@ -82,6 +82,10 @@ class ClockChecker {
   SolverClock form(ExprId e, const ast::Call& call);
   SolverClock form(ExprId, const ast::Error&) { return solver_.fresh(); }
   bool sampled_branches(ExprId e, const ast::If& choice, SolverClock c, SolverClock on_true, SolverClock on_false);
+  bool unsampled_merge(ExprId e, const ast::Merge& merge, SolverClock c, SolverClock on_true, SolverClock on_false);
+  bool unsampled_merge(ExprId e, const ast::Merge& merge, SolverClock c);
+  void bind_result(const Targets& targets, std::size_t j, SolverClock clock, ExprId e);
+  std::string parameter_name(const ast::Node& item, std::size_t i, bool adjoint) const;
   SolverClock joint(ExprId e, const std::vector<ExprId>& operands, Place place);
   void static_expr(ExprId e);
   std::vector<SolverClock> call(ExprId e, const Targets* targets);
@@ -176,6 +180,9 @@ void ClockChecker::equation(const ast::Equation& equation, const Targets& target
 void ClockChecker::define(std::uint32_t variable, const ast::Target& target, ExprId value, SolverClock clock) {
   auto outcome = solver_.unify(clocks_.variables[variable], clock, value);
   if (outcome == ClockSolver::Outcome::equal) return;
+  if (const auto* merge = std::get_if<ast::Merge>(&program_[value]);
+      merge != nullptr && unsampled_merge(value, *merge, clock))
+    return;
   const ast::TypeAnnotation* type = clocks_.resolved.variables[variable].type;
   if (type && type->clock.valid() && outcome == ClockSolver::Outcome::different) {
     messages_.mismatch_declared(variable, *type, value, clock);
@@ -310,6 +317,7 @@ SolverClock ClockChecker::form(ExprId e, const ast::Merge& merge) {
   SolverClock y = expr(merge.on_true);
   SolverClock z = expr(merge.on_false);
   if (static_depth_ > 0 || !merge.condition.valid()) return c;
+  if (unsampled_merge(e, merge, c, y, z)) return c;
   ClockCondition condition = conditions_.of(merge.condition);
   auto branch = [&](ExprId value, SolverClock found, bool positive) {
     if (!value.valid()) return;
@@ -325,6 +333,45 @@ SolverClock ClockChecker::form(ExprId e, const ast::Merge& merge) {
   branch(merge.on_true, y, true);
   branch(merge.on_false, z, false);
   return c;
+}
+
+// Whether a branch of the `merge` on clock c is on c itself, and the other branch is too or is sampled; reports it
+// then. A branch whose clock is not known yet counts as sampled, unless it is a memory: that is Lustre's `current`.
+bool ClockChecker::unsampled_merge(ExprId e, const ast::Merge& merge, SolverClock c, SolverClock on_true,
+                                   SolverClock on_false) {
+  if (!merge.on_true.valid() || !merge.on_false.valid()) return false;
+  const auto on_base = [&](SolverClock t) { return solver_.find(t) == solver_.find(c); };
+  if (!on_base(on_true) && !on_base(on_false)) return false;
+  const ClockCondition condition = conditions_.of(merge.condition);
+  const auto branch = [&](ExprId value, SolverClock t, bool positive) -> std::optional<ClockMessages::Branch> {
+    if (on_base(t)) return ClockMessages::Branch{value, t, false};
+    const SolverClock wanted = solver_.on(c, {condition.id, condition.positive == positive});
+    if (solver_.find(t) == solver_.find(wanted)) return ClockMessages::Branch{value, t, true};
+    if (solver_[solver_.find(t)].kind == ClockSolver::Kind::on) return std::nullopt;
+    return ClockMessages::Branch{value, t, !std::holds_alternative<ast::Fby>(program_[value])};
+  };
+  const auto first = branch(merge.on_true, on_true, true), second = branch(merge.on_false, on_false, false);
+  if (!first || !second) return false;
+  messages_.unsampled_merge(e, merge, *first, *second);
+  return true;
+}
+
+// The same of a `merge` whose result does not fit what its branches say: an input whose type has no clock, and a
+// memory, are not sampled.
+bool ClockChecker::unsampled_merge(ExprId e, const ast::Merge& merge, SolverClock c) {
+  const auto is_sampled = [&](ExprId value) {
+    if (std::holds_alternative<ast::Fby>(program_[value])) return false;
+    const auto* v = std::get_if<VariableRef>(&names_.references[value.index]);
+    if (v == nullptr) return true;
+    const Variable& variable = clocks_.resolved.variables[v->variable];
+    return variable.kind != Variable::input || variable.type == nullptr || variable.type->clock.valid();
+  };
+  if (!merge.on_true.valid() || !merge.on_false.valid()) return false;
+  const ClockMessages::Branch on_true{merge.on_true, c, is_sampled(merge.on_true)};
+  const ClockMessages::Branch on_false{merge.on_false, c, is_sampled(merge.on_false)};
+  if (on_true.sampled && on_false.sampled) return false;
+  messages_.unsampled_merge(e, merge, on_true, on_false);
+  return true;
 }
 
 SolverClock ClockChecker::form(ExprId e, const ast::Array& array) { return joint(e, array.elements, Place::operand); }
@@ -427,6 +474,17 @@ std::vector<ClockCondition> ClockChecker::interface_conditions(ExprId e, std::si
   return conditions;
 }
 
+// Gives the variable of result j its clock, so that a mismatch is reported elsewhere.
+void ClockChecker::bind_result(const Targets& targets, std::size_t j, SolverClock clock, ExprId e) {
+  if (j < targets.size() && targets[j] != UINT32_MAX) solver_.unify(clocks_.variables[targets[j]], clock, e);
+}
+
+std::string ClockChecker::parameter_name(const ast::Node& item, std::size_t i, bool adjoint) const {
+  const Symbol of = item.derived_from.valid() ? program_[item.derived_from].name : item.name;
+  return (adjoint ? "the adjoint `" : "parameter `") + program_.text(item.inputs[i].name) + "` of `" +
+         program_.text(of) + "`";
+}
+
 std::vector<SolverClock> ClockChecker::node_call(ExprId e, NodeId callee, const Targets* targets) {
   const ast::Node& item = program_.nodes[callee.index];
   const ClockedNode& clocked = result_.nodes[callee.index];
@@ -448,15 +506,22 @@ std::vector<SolverClock> ClockChecker::node_call(ExprId e, NodeId callee, const 
     messages_.not_iterable(std::get<ast::Call>(program_[e]), item);
   const std::vector<ClockCondition> conditions = interface_conditions(e, outputs, targets);
   if (targets) check_unnamed(e, callee, *targets);
+  // Of a derivative the results come before the adjoints, which are computed from them: a mismatch is then the
+  // adjoint's.
+  const std::size_t primal = item.derived_from.valid() ? program_[item.derived_from].inputs.size() : inputs;
   for (std::size_t i = 0; i < inputs; ++i) {
+    if (i == primal + 1 && targets != nullptr) {
+      for (std::size_t j = 0; j < outputs; ++j)
+        bind_result(*targets, j,
+                    instantiated(clocked, clocked.variable_clocks[inputs + j], variables, conditions, solver_), e);
+    }
     SolverClock found = expr(arguments[i]);
     if (static_depth_ > 0) continue;
     SolverClock wanted = instantiated(clocked, clocked.variable_clocks[i], variables, conditions, solver_);
     auto outcome = solver_.unify(found, wanted, arguments[i]);
     if (outcome == ClockSolver::Outcome::equal) continue;
-    std::string name = "parameter `" + program_.text(item.inputs[i].name) + "` of `" + program_.text(item.name) + "`";
-    messages_.mismatch(messages_.use(arguments[i], found, Place::argument), {{}, wanted, name, Place::argument, -1},
-                       outcome);
+    messages_.mismatch(messages_.use(arguments[i], found, Place::argument),
+                       {{}, wanted, parameter_name(item, i, i > primal), Place::argument, -1}, outcome);
   }
   for (std::size_t j = 0; j < outputs; ++j)
     results.push_back(instantiated(clocked, clocked.variable_clocks[inputs + j], variables, conditions, solver_));

@@ -176,6 +176,35 @@ void ClockMessages::sampled_branches(ExprId e, const ast::If& choice, SolverCloc
           std::holds_alternative<ast::Name>(program_[choice.condition]));
 }
 
+void ClockMessages::unsampled_merge(ExprId e, const ast::Merge& merge, const Branch& on_true, const Branch& on_false) {
+  const bool is_first = !on_true.sampled;
+  const Branch& blamed = is_first ? on_true : on_false;
+  const std::string by = atom_text(program_, merge.condition);
+  const std::string always = presence(blamed.clock);
+  Diagnostic& d = report(Code::E0401, program_.span(blamed.expr),
+                         "`" + short_text(program_, blamed.expr) + "` is present " + always + ", the " +
+                             (is_first ? "true" : "false") + " branch of `merge " + by + "` only when " +
+                             (is_first ? "" : "not ") + "`" + by + "`",
+                         "present " + always);
+  const auto branch = [&](const Branch& b, const char* when) {
+    return " (" + (b.sampled ? expression_text(program_, b.expr) : sampled_text(program_, b.expr) + when + by) + ")";
+  };
+  const auto simple = [&](const Branch& b, const char* when) {
+    const auto& x = program_[b.expr];
+    const bool atom = std::holds_alternative<ast::Name>(x) || std::holds_alternative<ast::FloatLiteral>(x) ||
+                      std::holds_alternative<ast::IntLiteral>(x) || std::holds_alternative<ast::BoolLiteral>(x);
+    return b.sampled && atom ? " " + expression_text(program_, b.expr) : branch(b, when);
+  };
+  if (e.index >= program_.written) return;
+  const std::string text = "merge " + by + simple(on_true, " when ") + simple(on_false, " when not ");
+  if (text.size() <= 200)
+    d.fix(program_.span(e), text, "write `" + text + "`", std::holds_alternative<ast::Name>(program_[merge.condition]));
+  if (on_true.sampled || on_false.sampled) return;
+  const std::string choice = "if " + by + " then " + expression_text(program_, on_true.expr) + " else " +
+                             expression_text(program_, on_false.expr);
+  if (choice.size() <= 200) d.note("where both branches are present at every cycle, `" + choice + "` is the same");
+}
+
 void ClockMessages::unnamed_result(const ast::Call& call, const ast::Node& callee, std::size_t j,
                                    const ast::Parameter& dependent) {
   report(Code::E0402, call.callee_span,

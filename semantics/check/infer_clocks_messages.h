@@ -54,7 +54,11 @@ class ClockMessages {
     bool sampled;
   };
   void sampled_branches(ExprId e, const ast::If& choice, SolverClock c, const Branch& on_true, const Branch& on_false);
-  // Result j of the call is bound to `_`, but the clock of `dependent` needs it.
+  // `merge` with a branch that is not sampled:
+  //
+  //   merge c x (0.0 fby y)               merge c (x when c) ((0.0 fby y) when not c)
+  void unsampled_merge(ExprId e, const ast::Merge& merge, const Branch& on_true, const Branch& on_false);
+  // Result j of the call is bound to `_`, and the clock of `dependent` says that it is needed.
   void unnamed_result(const ast::Call& call, const ast::Node& callee, std::size_t j, const ast::Parameter& dependent);
   void not_iterable(const ast::Call& call, const ast::Node& callee);
   // The clock of an interface variable depends on a variable outside the interface.

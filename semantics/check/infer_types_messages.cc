@@ -179,7 +179,17 @@ void TypeMessages::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b
     d.note("convert with `cast(" + std::string(name(to)) + ", …)`");
     return;
   }
-  std::string replacement = "cast(" + std::string(name(to)) + ", " + text + ")";
+  const std::string cast = "cast(" + std::string(name(to)) + ", ";
+  std::string replacement = cast + text + ")";
+  // The quotient of integers is truncated before it could be cast.
+  if (const auto* quotient = std::get_if<ast::Binary>(&program_[changed]);
+      quotient != nullptr && quotient->op == BinaryOp::div) {
+    replacement = cast + expression_text(program_, quotient->left) + ") / " + cast +
+                  expression_text(program_, quotient->right) + ")";
+    const bool in_parentheses = program_.span(changed).begin < program_.span(quotient->left).begin;
+    if (in_parentheses) replacement = "(" + replacement + ")";
+    d.note("the division of integers truncates: `" + cast + text + ")` would be a whole number");
+  }
   d.fix(program_.span(changed), replacement, "write `" + replacement + "`");
 }
 

@@ -26,6 +26,7 @@
 #include "semantics/check/resolve_names_modules.h"
 #include "semantics/check/resolve_names_order.h"
 #include "semantics/check/resolve_names_walk.h"
+#include "semantics/check/signature_text.h"
 #include "semantics/check/write_collectives.h"
 
 namespace rml {
@@ -144,6 +145,7 @@ class NameResolver {
   void load(ExprId e, const ast::Call& call);
   void argument(ExprId e, ArgumentKind kind);
   void dtype_argument(ExprId e);
+  bool reversed_cast(const ast::Call& call, const Reference& to);
   void text_argument(ExprId e);
 
   Program& program_;  // not const: names such as `inf` become literals
@@ -450,10 +452,27 @@ void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
   }
   if (std::holds_alternative<ParamRef>(to)) live_in_time(e, "`param`");
   check_results(call, to, targets, walk_);
+  if (reversed_cast(call, to)) return;
   MatchedArguments matched = matched_arguments(call, to, walk_);
   result_.arguments[e.index] = std::move(matched.ordered);
   for (std::size_t k = 0; k < call.arguments.size(); ++k) argument(call.arguments[k].value, matched.kinds[k]);
   if (std::holds_alternative<LoadRef>(to)) load(e, call);
+}
+
+// `cast(n, f64)`, as NumPy and C++ order the arguments.
+bool NameResolver::reversed_cast(const ast::Call& call, const Reference& to) {
+  const auto* op = std::get_if<OperatorRef>(&to);
+  if (op == nullptr || operators()[op->op].name != "cast" || call.arguments.size() != 2) return false;
+  const ExprId value = call.arguments[0].value, type = call.arguments[1].value;
+  const auto* word = type.valid() ? std::get_if<ast::Name>(&program_[type]) : nullptr;
+  if (!value.valid() || word == nullptr || !dtype_named(program_.text(*word))) return false;
+  const auto* first = std::get_if<ast::Name>(&program_[value]);
+  if (first != nullptr && dtype_named(program_.text(*first))) return false;
+  const Span where = join(program_.span(value), program_.span(type));
+  const std::string meant = program_.text(*word) + ", " + expression_text(program_, value);
+  walk_.report(Code::E0309, where, "`cast` takes the type first", "write `cast(" + meant + ")`")
+      .fix(where, meant, "write `cast(" + meant + ")`", true);
+  return true;
 }
 
 void NameResolver::note_call(NodeId callee, Span at) {

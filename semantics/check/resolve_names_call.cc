@@ -74,7 +74,11 @@ std::string callee_text(const Program& program, const Reference& callee, const a
 }
 
 Reference unqualified_callee(Symbol name, Span span, NameWalk& walk) {
-  if (const auto node = walk.scope().node(name)) return NodeRef{*node};
+  if (const auto node = walk.scope().node(name)) {
+    if (!walk.program()[*node].broken_header) return NodeRef{*node};
+    walk.fail();
+    return {};
+  }
   const std::string& word = walk.text(name);
   if (word == "param") return ParamRef{};
   if (auto op = operators().find(word)) return OperatorRef{*op};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "frontend/foreign_syntax.h"
 #include "semantics/check/foreign_names.h"
 #include "semantics/check/write_collectives.h"
 
@@ -58,6 +59,13 @@ void NameWalk::unknown_value(Symbol name, Span span) {
     report(Code::E0207, span, "`" + word + "` is an operator, not a value", "call it: `" + word + "(…)`");
     return;
   }
+  if (const ForeignValue value = value_meant(word); !value.meant.empty() || !value.note.empty()) {
+    Diagnostic& d = report(Code::E0201, span, "unknown name `" + word + "`", "not defined in this scope");
+    const std::string meant(value.meant);
+    if (!meant.empty()) d.fix(span, meant, "write `" + meant + "`", true);
+    if (!value.note.empty()) d.note(std::string(value.note));
+    return;
+  }
   std::vector<std::string> candidates = {"inf", "nan"};
   if (may_search()) {
     for (auto [symbol, variable] : by_name_) candidates.push_back(text(Symbol{symbol}));
@@ -94,7 +102,9 @@ std::optional<ConstId> NameWalk::qualified_constant(const ast::Name& constant, S
   }
   if (is_import_in_full(qualifier + "." + name, span)) return std::nullopt;
   Diagnostic& d = report(Code::E0201, span, "no module is imported as `" + qualifier + "`", "not an imported module");
-  if (variable(constant.qualifier) && operators().find(name))
+  if (variable(constant.qualifier) && name == "T")
+    d.fix(span, "transpose(" + qualifier + ")", "write `transpose(" + qualifier + ")`", true);
+  else if (variable(constant.qualifier) && operators().find(name))
     d.note("`" + name + "` is an operator: write `" + name + "(" + qualifier + ")`");
   else
     d.note("constants of a file that is imported by its path are written without it");
@@ -135,6 +145,17 @@ void NameWalk::misplaced_collective(const std::string& name, Span span) {
 void NameWalk::unknown_callee(const std::string& name, Span span) {
   if (lost_with_import({})) return fail();
   if (is_collective(name)) return misplaced_collective(name, span);
+  if (dtype_named(name)) {
+    report(Code::E0201, span, "`" + name + "` is a type, and cannot be called", "not a node")
+        .note("a value is converted by `cast(" + name + ", x)`");
+    return;
+  }
+  const ForeignPhrase* phrase = foreign_prefix(name);
+  if (phrase == nullptr) phrase = foreign_statement(name);
+  if (phrase != nullptr) {
+    report(Code::E0201, span, std::string(phrase->message), "not a node").note(std::string(phrase->note));
+    return;
+  }
   Diagnostic& d = report(Code::E0201, span, "unknown node or operator `" + name + "`", "nothing of this name");
   if (!may_search()) return;
   const std::vector<std::string> found = nodes_of_library(name);
@@ -142,8 +163,8 @@ void NameWalk::unknown_callee(const std::string& name, Span span) {
     d.note("the standard library has `" + node + "`: write `import " + node.substr(0, node.find('.')) +
            ";` at the top of the file, and `" + node + "(…)`");
   if (!found.empty()) return;
-  if (const std::string_view here = operator_meant(name); !here.empty()) {
-    d.note("did you mean `" + std::string(here) + "`? `rmlc explain " + std::string(here) + "` says what it takes");
+  if (const std::string here = operator_meant(name); !here.empty()) {
+    d.note("did you mean `" + here + "`? `rmlc explain " + here + "` says what it takes");
     return;
   }
   std::vector<std::string> candidates = operators().names();

@@ -147,10 +147,10 @@ constexpr DTypeSlot free_stored = {0, dtypes::ordered, DType::f32};
 std::vector<OperatorInfo> construction_operators() {
   return {
       row("zeros", {integers("shape")}, free_stored, shape_attribute, evaluate_zeros, Lowering::folded, {},
-          {"ConstantOfShape", "Zeros of the given shape. The dtype is the one that the context needs, else f32.",
+          {"ConstantOfShape", "Zeros of the given shape and of the dtype of their use, else f32.",
            "zeros([2]) -- [0,0]"}),
       row("ones", {integers("shape")}, free_stored, shape_attribute, evaluate_ones, Lowering::folded, {},
-          {"ConstantOfShape", "Ones of the given shape. The dtype is the one that the context needs, else f32.",
+          {"ConstantOfShape", "Ones of the given shape and of the dtype of their use, else f32.",
            "ones([2]) -- [1,1]"}),
       row("full", {integers("shape"), operand("value", element)}, same(element), full_shape, evaluate_full,
           Lowering::broadcast, {"sum(dy)"},
@@ -164,17 +164,16 @@ std::vector<OperatorInfo> construction_operators() {
           {"ConstantOfShape", "Ones (true for Booleans) of the shape and dtype of x.",
            "ones_like([1.5, 2.5]) -- [1,1]"}),
       row("param", {operand("init", element)}, same(element), same_shape, evaluate_param, Lowering::parameter,
-          {"none: it is the parameter that moves, not what it began with"},
+          {"none: training moves the parameter, not its first value"},
           {"",
-           "A parameter, identified by its path. It begins with the value that init has at the first cycle, or with "
-           "the value that --load-params gives.",
+           "A parameter, identified by its path. It begins with the value of init at the first cycle, or of "
+           "--load-params.",
            "param(1.5) -- 1.5"}),
       row("sum_over_parameters", {operand("x", dtypes::real)}, same(dtypes::real), same_shape, evaluate_param,
           Lowering::folded, {"dy"},
           {"",
            "In an optimiser, the sum of x over all parameters that one `diff` updates. x must be present at the same "
-           "cycles for all of them, and have the same type and shape; sum(g * g) is an example. Anywhere else, the "
-           "result is x.",
+           "cycles for all of them, and have one type and shape, as sum(g * g) has. Anywhere else, the result is x.",
            "sum_over_parameters(2.5) -- 2.5"}),
       row("sum_over_elements", {operand("x", element)}, same(element), same_shape, evaluate_param, Lowering::folded,
           {"sum_over_elements(dy)"},
@@ -184,7 +183,7 @@ std::vector<OperatorInfo> construction_operators() {
            "sum_over_elements(2.5) -- 2.5"}),
       row("sum_over_sharers", {operand("x", element), operand("p", element, 1), integers("maps")}, same(element),
           sharers_shape, evaluate_param, Lowering::folded,
-          {"sum_over_sharers(dy, p, maps)", "none: only what shares it is asked for"},
+          {"sum_over_sharers(dy, p, maps)", "none: only which elements share p is read"},
           {"",
            "`diff` generates this operator for a parameter p in nodes that `map` calls. It is the sum of x over those "
            "elements of the surrounding nested maps that share p; for Booleans, true if any of them is true. `maps` is "
@@ -195,16 +194,14 @@ std::vector<OperatorInfo> construction_operators() {
       row("one_hot", {operand("i", index, 1), integers("depth")}, free_number, one_hot_shape, evaluate_one_hot,
           Lowering::one_hot, {"none: integer operand"},
           {"OneHot",
-           "A new last axis of extent depth, with 1 at position i and 0 elsewhere. If i is outside [0, depth), all "
-           "elements are 0.",
+           "A new last axis of extent depth, with 1 at position i and 0 elsewhere; all 0 if i is outside [0, depth).",
            "one_hot([1, 3], 3) -- [0,1,0;0,0,0]"}),
       row("shape", {operand("x", element)}, exactly(DType::i32), shape_shape, evaluate_shape, Lowering::folded,
           {"none: only its shape is read"},
           {"Shape", "The shape of x, as a constant i32 vector.", "shape([[1, 2, 3]]) -- [1,3]"}),
       row("size", {operand("x", element, 1), integers("axis", "all")}, {0, number, DType::i32}, size_shape,
           evaluate_size, Lowering::folded, {"none: only its shape is read"},
-          {"Size", "The number of elements of x along the given axes, or of all elements; a constant.",
-           "size([[1, 2, 3]], 1) -- 3"}),
+          {"Size", "The constant number of elements of x, or along the given axes.", "size([[1, 2, 3]], 1) -- 3"}),
   };
 }
 

@@ -73,8 +73,7 @@ std::vector<OperatorInfo> random_operators() {
   std::vector<OperatorInfo> rows = {
       random_row<rml_random_uniform, uniform_shape>(
           "uniform", "rml_random_uniform", {number_attribute("low", "0"), number_attribute("high", "1")},
-          {"RandomUniform",
-           "Random numbers with a uniform distribution in [low, high); f32 unless the context needs f64.",
+          {"RandomUniform", "Uniform random numbers in [low, high); f32 unless their use needs f64.",
            "shape(uniform([2, 3])) -- [2,3]"}),
       random_row<rml_random_normal, normal_shape>(
           "normal", "rml_random_normal", {number_attribute("mean", "0"), number_attribute("std", "1")},
@@ -87,9 +86,7 @@ std::vector<OperatorInfo> random_operators() {
       random_row<rml_random_truncated_normal, normal_shape>(
           "truncated_normal", "rml_random_truncated_normal",
           {number_attribute("mean", "0"), number_attribute("std", "1")},
-          {"",
-           "Random numbers with a normal distribution of the given mean and standard deviation std. A number that "
-           "differs from the mean by more than 2 std is drawn again.",
+          {"", "Normal random numbers of the given mean and std; one that differs by more than 2 std is drawn again.",
            "shape(truncated_normal([2, 3], std=0.1)) -- [2,3]"}),
       random_row<rml_random_glorot_uniform>(
           "glorot_uniform", "rml_random_glorot_uniform", {},
@@ -99,7 +96,7 @@ std::vector<OperatorInfo> random_operators() {
            "shape(glorot_uniform([2, 3])) -- [2,3]"}),
       random_row<rml_random_glorot_normal>("glorot_normal", "rml_random_glorot_normal", {},
                                            {"",
-                                            "Random numbers with a normal distribution of standard deviation sqrt(2 / "
+                                            "Normal random numbers of standard deviation sqrt(2 / "
                                             "(fan_in + fan_out)); fan_in and fan_out are as in glorot_uniform.",
                                             "shape(glorot_normal([2, 3])) -- [2,3]"}),
       random_row<rml_random_he_uniform>(
@@ -108,7 +105,7 @@ std::vector<OperatorInfo> random_operators() {
            "shape(he_uniform([2, 3])) -- [2,3]"}),
       random_row<rml_random_he_normal>("he_normal", "rml_random_he_normal", {},
                                        {"",
-                                        "Random numbers with a normal distribution of standard deviation sqrt(2 / "
+                                        "Normal random numbers of standard deviation sqrt(2 / "
                                         "fan_in); fan_in is as in glorot_uniform.",
                                         "shape(he_normal([2, 3])) -- [2,3]"}),
       random_row<rml_random_lecun_uniform>(
@@ -117,15 +114,15 @@ std::vector<OperatorInfo> random_operators() {
            "shape(lecun_uniform([2, 3])) -- [2,3]"}),
       random_row<rml_random_lecun_normal>("lecun_normal", "rml_random_lecun_normal", {},
                                           {"",
-                                           "Random numbers with a normal distribution of standard deviation sqrt(1 / "
+                                           "Normal random numbers of standard deviation sqrt(1 / "
                                            "fan_in); fan_in is as in glorot_uniform.",
                                            "shape(lecun_normal([2, 3])) -- [2,3]"}),
       random_row<rml_random_orthogonal>(
           "orthogonal", "rml_random_orthogonal", {},
           {"",
-           "A random matrix with orthonormal rows, or orthonormal columns if there are fewer columns. The shape counts "
-           "as [first extent, product of the others]. The matrix is the Q of the QR decomposition of a matrix with a "
-           "normal distribution, where the diagonal of R is positive. A vector has norm 1.",
+           "A random matrix with orthonormal rows, or columns if these are fewer. The shape counts as [first extent, "
+           "product of the others]. It is the Q of the QR decomposition, with a positive diagonal of R, of a normal "
+           "matrix. A vector has norm 1.",
            "shape(orthogonal([2, 3])) -- [2,3]"}),
   };
   // Degenerate draws have probability zero, but the kernel can report them: RML_FAULT_NUMERIC.

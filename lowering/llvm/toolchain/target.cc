@@ -60,7 +60,10 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
   const llvm::Triple triple(llvm::Triple::normalize(name));
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple.str(), error);
   if (target == nullptr) {
-    error = "no target for '" + name + "': " + error;
+    error =
+        "no target '" + name +
+        "'; targets are triples such as x86_64-linux-gnu, aarch64-linux-gnu, arm-linux-gnueabihf, riscv64-linux-gnu, "
+        "thumbv7em-none-eabi (Cortex-M4 and M7) and thumbv6m-none-eabi (Cortex-M0)";
     return nullptr;
   }
   std::string cpu = options.cpu, features = default_features(triple);
@@ -82,6 +85,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
   if (known == nullptr || !known->isCPUStringValid(cpu)) {
     const bool chosen = instead != nullptr && cpu == instead;
     error = "no processor '" + cpu + "'" + (chosen ? " (RMLC_NATIVE)" : "") + " for target '" + triple.str() + "'";
+    if (known != nullptr && known->isCPUStringValid("cortex-" + cpu)) error += "; did you mean 'cortex-" + cpu + "'?";
     return nullptr;
   }
   llvm::TargetOptions target_options;
