@@ -26,7 +26,10 @@ struct CommandLine {
   TraceRequest trace;
   TestRequest test;
   FormatRequest format;
-  std::string topic, shell;
+  ExplainRequest explain;
+  std::vector<std::string> explain_folders;
+  DocRequest doc;
+  std::string shell;
   std::string color = "auto", error_format = "human", engine = "compiled", cpu;
   std::function<int(Invocation&)> command;  // set by the parsed subcommand
   std::vector<std::string> behind;          // after `--`: options of the program that is run

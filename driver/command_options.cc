@@ -13,7 +13,7 @@
 namespace rml {
 namespace {
 
-constexpr const char* group_of_models = "Of ONNX models";
+constexpr const char* group_of_models = "ONNX models";
 
 void raise_limit(Limits& limits, const std::string& text) {
   const std::string wrong = set_limit(limits, text);
@@ -42,7 +42,7 @@ CLI::Option* name_option(CLI::App* app, const std::string& name, std::string& to
 
 CLI::Option* made_file(CLI::App* app, std::string& to, const char* text) {
   return name_option(app, "-o", to, text)->check([](const std::string& name) {
-    return name == "-" ? "'-': what is made is a file; './-' has this name" : std::string();
+    return name == "-" ? "'-': the output is a file; './-' is a file of this name" : std::string();
   });
 }
 
@@ -58,7 +58,7 @@ void add_output_options(CLI::App* app, CommandLine& line) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app->add_option("--error-format", line.error_format, "messages as human, json or sarif")
       ->check(CLI::IsMember({"human", "json", "sarif"}));
-  app->add_flag("--time-passes", line.invocation.time_passes, "time of every phase on stderr")->group("");
+  app->add_flag("--time-passes", line.invocation.time_passes, "print the time of each phase on stderr")->group("");
 }
 
 void add_model_options(CLI::App* app, CommandLine& line) {
@@ -67,12 +67,13 @@ void add_model_options(CLI::App* app, CommandLine& line) {
                              const char* type) {
     list_option(app, name, to, text)->type_name(type)->group(group_of_models);
   };
-  of_models("--dim", options.dimensions, "extent of a free dimension, by its name or place: N=1, x.0=1", "NAME=N");
-  of_models("--fix", options.fixed, "value of an input, which is none then: axes=[0]", "INPUT=VALUE");
-  of_models("--state", options.states, "keep an output as the input of the next cycle", "INPUT=OUTPUT");
-  of_models("--stream", options.streams, "make an axis of the first input, or of one by its name, time: 1, x.1",
+  of_models("--dim", options.dimensions, "size of a free dimension, by its name or position: N=1, x.0=1", "NAME=N");
+  of_models("--fix", options.fixed, "fix an input to a value: axes=[0]", "INPUT=VALUE");
+  of_models("--state", options.states, "feed an output back as an input of the next cycle", "INPUT=OUTPUT");
+  of_models("--stream", options.streams, "treat an axis as time, one step a cycle: axis 1 of the first input, or x.1",
             "[INPUT.]AXIS");
-  of_models("--trainable", options.trainable, "tensors that become parameters, by name: '*', 'fc*'", "PATTERN");
+  of_models("--trainable", options.trainable, "tensors that become trainable parameters, by name: '*', 'fc*'",
+            "PATTERN");
 }
 
 void need_a_model(const CLI::App& app) {
@@ -84,7 +85,7 @@ void need_a_model(const CLI::App& app) {
     }
     for (const CLI::Option* option : command->get_options()) {
       if (option->get_group() == group_of_models && option->count() > 0 && !source.empty())
-        throw CLI::ValidationError(option->get_name(), "'" + source + "' is no ONNX model");
+        throw CLI::ValidationError(option->get_name(), "'" + source + "' is not an ONNX model");
     }
   }
 }
@@ -97,7 +98,7 @@ void add_limits(CLI::App* app, CommandLine& line) {
          [&line](const std::vector<std::string>& list) {
            for (const std::string& text : list) raise_limit(line.invocation.session.options.limits, text);
          },
-         "how far a program may grow (E0702): " + names)
+         "largest size of a program before E0702: " + names)
       ->allow_extra_args(false)
       ->type_name("NAME=N");
 }
@@ -120,7 +121,7 @@ void add_front_options(CLI::App* app, CommandLine& line) {
 
 void add_core_options(CLI::App* app, CommandLine& line) {
   app->add_flag("!--no-stabilise", line.invocation.session.options.stabilise,
-                "leave log(1 + x), exp(x) - 1 and the like as they are written");
+                "compute log(1 + x), exp(x) - 1 and similar forms as they are written");
 }
 
 void add_watch(CLI::App* app, CommandLine& line, const char* text) {
@@ -129,20 +130,20 @@ void add_watch(CLI::App* app, CommandLine& line, const char* text) {
 
 void add_freeze(CLI::App* app, CommandLine& line) {
   list_option(app, "--freeze", line.invocation.session.options.frozen,
-              "parameters that stay as they begin, by path: net.conv*; as often as needed")
+              "parameters that training does not move, by path: net.conv*; may be repeated")
       ->type_name("PATTERN");
 }
 
 void add_parameters(CLI::App* app, CommandLine& line) {
   rt::ParameterSource& source = line.invocation.session.options.parameters;
-  auto* load =
-      name_option(app, "--load-params", source.file, "begin with these parameters, as --save wrote them (safetensors)");
+  auto* load = name_option(app, "--load-params", source.file,
+                           "start with the parameters of this file (safetensors, as --save writes it)");
   load->type_name("FILE");
-  list_option(app, "--map", source.map, "what that file calls OLD is NEW here: a parameter, an instance, a pattern")
+  list_option(app, "--map", source.map, "a new name for a parameter, an instance or a pattern of that file")
       ->needs(load)
       ->check(check_renaming)
       ->type_name("OLD=NEW");
-  app->add_flag("--partial", source.partial, "load the parameters that the file has, and tell which those are")
+  app->add_flag("--partial", source.partial, "load the parameters that the file has, and list them on stderr")
       ->needs(load);
 }
 
@@ -155,17 +156,19 @@ void add_native_options(CLI::App* app, CommandLine& line) {
            target.small = level == "s";
            target.optimization = target.small ? 2 : level[0] - '0';
          },
-         "optimisation, 0 to 3 (default 2); s: code is short before it is fast, as it is for microcontrollers below 3")
+         "optimisation level, 0 to 3 (default 2); s: small code, as for microcontrollers at every level below 3")
       ->check(CLI::IsMember({"0", "1", "2", "3", "s"}))
       ->type_name("N");
   name_option(app, "--cpu", line.cpu, "processor (default: native for run and eval, generic for build)")
       ->type_name("NAME");
-  auto* fast = app->add_flag("--fast-math", target.fast_math, "allow reassociation and approximations of floats");
-  app->add_flag("--strict-math", target.strict_math, "sums and functions to the bit as in the reference engine")
+  auto* fast = app->add_flag("--fast-math", target.fast_math,
+                             "allow reassociation and approximations of floating-point operations");
+  app->add_flag("--strict-math", target.strict_math,
+                "compute sums and functions with the same bits as the reference engine")
       ->excludes(fast);
   app->add_option_function<std::string>(
          "--chunk", [&line](const std::string& n) { line.invocation.session.options.whole_segment = n == "segment"; },
-         "cycles computed together: 1 (default), or a whole segment")
+         "number of cycles computed together: 1 (default), or a whole segment")
       ->check(CLI::IsMember({"1", "segment"}))
       ->type_name("N");
   app->add_option("--threads", target.threads, "threads for loops over large tensors (default 1)")
@@ -183,7 +186,7 @@ void add_back_options(CLI::App* app, CommandLine& line) {
         Grain& grain = line.invocation.session.options.grain;
         if (grain == Grain::none) grain = Grain::stage;
       },
-      "a network of tasks that run side by side (--workers of the program)");
+      "compile to a network of tasks that run concurrently (--workers of the program)");
   app->add_option_function<std::string>(
          "--grain",
          [&line](const std::string& grain) {
@@ -191,14 +194,16 @@ void add_back_options(CLI::App* app, CommandLine& line) {
                                                    : grain == "stage" ? Grain::stage
                                                                       : Grain::pass;
          },
-         "what is a task: a unit of the schedule (pass), a part that takes long enough (stage, default), an equation "
+         "size of a task: a unit of the schedule (pass), a part that is long enough to pay (stage, default), an "
+         "equation "
          "(op); implies --parallel")
       ->check(CLI::IsMember({"pass", "stage", "op"}))
       ->type_name("G");
 }
 
 void add_libraries(CLI::App* app, std::vector<std::string>& libraries) {
-  list_option(app, "--link", libraries, "object, archive or shared library with external nodes")->type_name("FILE");
+  list_option(app, "--link", libraries, "object, archive or shared library that defines external nodes")
+      ->type_name("FILE");
 }
 
 void find_linked(std::vector<std::string>& libraries, const std::string& source) {

@@ -5,6 +5,6 @@
 
 namespace rml {
 
-int print_licenses(Invocation&, const std::string& nothing);
+int print_licenses(Invocation&);
 
 }  // namespace rml

@@ -1,10 +1,12 @@
 // Writes scripts that complete commands, their options, phases of `show`, and files.
 #include "driver/shell_completion.h"
 
+#include <iterator>
+
+#include "driver/commands/commands.h"
+
 namespace rml {
 namespace {
-
-constexpr const char* phases = "ast core clocks schedule steps llvm asm graph";
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -17,6 +19,8 @@ std::string command_names(const std::vector<CompletedCommand>& commands) {
   for (const CompletedCommand& c : commands) names.push_back(c.name);
   return joined(names);
 }
+
+std::string phases() { return joined({std::begin(shown_phases), std::end(shown_phases)}); }
 
 std::string bash(const std::vector<CompletedCommand>& commands) {
   std::string text =
@@ -33,7 +37,7 @@ std::string bash(const std::vector<CompletedCommand>& commands) {
   text +=
       "  esac\n"
       "  if [ \"${COMP_WORDS[1]}\" = show ] && [ \"$COMP_CWORD\" -eq 2 ]; then options=\"" +
-      std::string(phases) +
+      phases() +
       "\"; fi\n"
       "  case \"$word\" in\n"
       "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
@@ -59,7 +63,7 @@ std::string zsh(const std::vector<CompletedCommand>& commands) {
   text +=
       "  esac\n"
       "  if [[ \"${words[2]}\" == show ]] && (( CURRENT == 3 )); then compadd -- " +
-      std::string(phases) +
+      phases() +
       "; fi\n"
       "  _files\n"
       "}\n"
@@ -77,7 +81,7 @@ std::string fish(const std::vector<CompletedCommand>& commands) {
               option.substr(longer ? 2 : 1) + "\n";
     }
   }
-  text += "complete -c rmlc -n '__fish_seen_subcommand_from show' -f -a '" + std::string(phases) + "'\n";
+  text += "complete -c rmlc -n '__fish_seen_subcommand_from show' -f -a '" + phases() + "'\n";
   return text;
 }
 

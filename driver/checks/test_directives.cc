@@ -50,7 +50,10 @@ class Reader {
       if (!take(line)) return std::nullopt;
     }
     if (test_.runs.empty() && test_.rejects.empty() && test_.warnings.empty() && !test_.accept) {
-      error_ = "says neither run, reject, warn nor accept";
+      error_ =
+          "is not a test: its first lines say how to test it, for example `-- run: main` (with the rows in "
+          "NAME.in.chron "
+          "and NAME.out.chron), `-- accept` or `-- reject: E0301 \"text\"`; docs/manual/tests.md lists all of them";
       return std::nullopt;
     }
     return finish();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -151,6 +152,8 @@ struct TestRequest {
   std::vector<std::string> states;                              // for ONNX cases: INPUT=OUTPUT
 };
 int test(Invocation&, const TestRequest&);
+// Runs these tests and prints the failures; returns how many tests failed.
+std::size_t run_tests(const std::vector<std::filesystem::path>& files, const TestRequest&, std::ostream& out);
 
 struct FormatRequest {
   std::vector<std::string> files;
@@ -158,7 +161,19 @@ struct FormatRequest {
 };
 int format_files(Invocation&, const FormatRequest&);
 
-int explain_topic(Invocation&, const std::string& topic);
+struct ExplainRequest {
+  std::string topic;  // empty: the index
+  std::string word;   // searched in all topics
+};
+int explain_topic(Invocation&, const ExplainRequest&);
+
+struct DocRequest {
+  std::vector<std::string> paths;
+  std::string output, title;  // empty output: standard output
+  bool require_examples = false;
+  double tolerance = 1e-6;  // relative, between an example's rows and its program's
+};
+int document(Invocation&, const DocRequest&);
 
 // Parses argv and runs its command; returns the exit status.
 int command_line(int argc, char** argv);

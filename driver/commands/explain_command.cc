@@ -1,5 +1,5 @@
-// `rmlc explain`: the page of a diagnostic's code, an operator's row of the table, the page of all rows, a node of the
-// standard library, or an index of all these.
+// `rmlc explain`: the page of a word of the language, of a diagnostic's code, of an operator, of all operators, of a
+// node of the standard library or of the user's own modules; an index of all these; or a search in all of them.
 #include <algorithm>
 #include <iostream>
 #include <utility>
@@ -54,26 +54,46 @@ void print_words(const std::vector<std::string>& words) {
   std::cout << line << "\n";
 }
 
-void print_index(const std::filesystem::path& stdlib) {
-  std::cout << "rmlc explain TOPIC tells more of one of these.\n\nMessages:\n";
-  for (const Code code : all_codes()) std::cout << "  " << code_name(code) << "  " << code_title(code) << "\n";
-  std::cout << "\nOperators (`rmlc explain operators`: all of them):\n";
+void print_entry(const std::string& topic, const std::string& title) {
+  constexpr std::size_t longest = 100;
+  std::string line = "  " + topic + (title.empty() ? "" : "  " + title);
+  if (line.size() > longest) {
+    const std::size_t cut = line.rfind(' ', longest - 3);
+    line = line.substr(0, cut) + " …";
+  }
+  std::cout << line << "\n";
+}
+
+std::string joined(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+std::vector<std::string> operator_names() {
   std::vector<std::string> names;
   for (const std::string& name : operators().names()) names.push_back(name);
   std::ranges::sort(names);
-  print_words(names);
-  std::cout << "\nNodes of the standard library:\n";
-  print_words(library_topics(stdlib));
+  return names;
 }
 
-}  // namespace
-
-int explain_topic(Invocation& invocation, const std::string& topic) {
-  const std::filesystem::path& stdlib = invocation.session.resources.stdlib;
-  if (topic.empty()) {
-    print_index(stdlib);
-    return exit_success;
+void print_index(const LibraryPages& library) {
+  std::cout
+      << "rmlc explain TOPIC explains one of these topics; rmlc explain -k WORD searches all of them.\n\nLanguage:\n";
+  for (const LanguagePage& page : all_language_pages()) print_entry(joined(page.names), std::string(page.title));
+  std::cout << "\nMessages:\n";
+  for (const Code code : all_codes()) std::cout << "  " << code_name(code) << "  " << code_title(code) << "\n";
+  std::cout << "\nOperators (`rmlc explain operators`: all of them):\n";
+  print_words(operator_names());
+  std::cout << "\nNodes of the standard library:\n";
+  print_words(library.topics_of_stdlib());
+  if (const std::vector<std::string> own = library.topics_of_user(); !own.empty()) {
+    std::cout << "\nNodes of your modules here and in the folders of -I and RMLC_PATH:\n";
+    print_words(own);
   }
+}
+
+int print_topic(const LibraryPages& library, const std::string& topic) {
   if (const auto code = code_from_name(topic)) {
     std::cout << explain(*code);
     return exit_success;
@@ -82,22 +102,65 @@ int explain_topic(Invocation& invocation, const std::string& topic) {
     std::cout << operator_reference();
     return exit_success;
   }
+  if (const LanguagePage* page = language_page(topic)) {
+    std::cout << page->text;
+    return exit_success;
+  }
   if (const auto op = operators().find(topic)) {
     print(operators()[*op]);
     return exit_success;
   }
-  if (const auto page = library_page(stdlib, topic)) {
+  if (const auto page = library.page(topic)) {
     std::cout << *page;
     return exit_success;
   }
   std::vector<std::string> known = operators().names();
-  for (std::string& node : library_topics(stdlib)) known.push_back(std::move(node));
+  for (const LanguagePage& page : all_language_pages()) known.insert(known.end(), page.names.begin(), page.names.end());
+  for (std::string& node : library.topics_of_stdlib()) known.push_back(std::move(node));
+  for (std::string& node : library.topics_of_user()) known.push_back(std::move(node));
   for (const Code code : all_codes()) known.emplace_back(code_name(code));
   const std::string near = did_you_mean(topic, known);
-  std::cerr << readable_message("rmlc: nothing is known about '" + topic + "'")
-            << (near.empty() ? "; `rmlc explain` without a topic lists what is" : "; did you mean '" + near + "'?")
+  std::cerr << readable_message("rmlc: there is no topic '" + topic + "'")
+            << (near.empty() ? "; `rmlc explain` lists the topics, `rmlc explain -k WORD` searches them"
+                             : "; did you mean '" + near + "'?")
             << "\n";
   return exit_usage;
+}
+
+int search_topics(const LibraryPages& library, const std::string& word) {
+  std::size_t count = 0;
+  const auto consider = [&](bool found, const std::string& topic, const std::string& title) {
+    if (found) print_entry(topic, title);
+    count += found ? 1 : 0;
+  };
+  for (const LanguagePage& page : all_language_pages())
+    consider(mentions(page.text, word), joined(page.names), std::string(page.title));
+  for (const Code code : all_codes())
+    consider(mentions(explain(code), word), std::string(code_name(code)), std::string(code_title(code)));
+  for (const std::string& name : operator_names()) {
+    const OperatorInfo& op = operators()[*operators().find(name)];
+    const bool by_alias =
+        std::ranges::any_of(op.aliases, [&](std::string_view alias) { return mentions(alias, word); });
+    consider(by_alias || mentions(name, word) || mentions(op.doc, word), name, first_sentence(op.doc));
+  }
+  for (const LibraryPages::Found& found : library.search(word)) consider(true, found.topic, found.title);
+  if (count > 0) return exit_success;
+  std::cerr << readable_message("rmlc: no topic mentions '" + word + "'") << "\n";
+  return exit_usage;
+}
+
+}  // namespace
+
+int explain_topic(Invocation& invocation, const ExplainRequest& request) {
+  const Session& session = invocation.session;
+  std::vector<std::filesystem::path> folders = {"."};
+  for (const auto& folder : session.options.import_folders) folders.push_back(folder);
+  for (const auto& folder : session.resources.import_folders) folders.push_back(folder);
+  const LibraryPages library(session.resources.stdlib, folders);
+  if (!request.word.empty()) return search_topics(library, request.word);
+  if (!request.topic.empty()) return print_topic(library, request.topic);
+  print_index(library);
+  return exit_success;
 }
 
 }  // namespace rml

@@ -9,7 +9,7 @@ namespace rml {
 
 extern const char* const notice_text;
 
-int print_licenses(Invocation&, const std::string&) {
+int print_licenses(Invocation&) {
   // Packages of rmlc contain the texts. For a build tree they are in the packages of the libraries.
   const std::filesystem::path texts = installation() / "share/doc/rmlc/third-party";
   std::error_code error;

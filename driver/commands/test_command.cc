@@ -70,8 +70,13 @@ std::string contents(std::FILE* file) {
 
 class Workers {
  public:
-  Workers(const std::vector<fs::path>& files, const TestRequest& request, unsigned limit)
-      : files_(files), request_(request), limit_(limit), results_(files.size()), done_(files.size()) {}
+  Workers(const std::vector<fs::path>& files, const TestRequest& request, std::ostream& out)
+      : files_(files),
+        request_(request),
+        out_(out),
+        limit_(request.workers == 0 ? std::max(1u, std::thread::hardware_concurrency()) : request.workers),
+        results_(files.size()),
+        done_(files.size()) {}
 
   void run() {
     for (std::size_t next = 0; next < files_.size() || !running_.empty();) {
@@ -128,15 +133,16 @@ class Workers {
   void print_what_is_next() {
     for (; printed_ < done_.size() && done_[printed_]; ++printed_) {
       const TestResult& result = results_[printed_];
-      if (!result.passed) std::cout << "FAILED " << files_[printed_].string() << "\n";
+      if (!result.passed) out_ << "FAILED " << files_[printed_].string() << "\n";
       if (result.text.empty()) continue;
-      std::cout << result.text << (result.text.back() == '\n' ? "" : "\n");
-      std::cout.flush();
+      out_ << result.text << (result.text.back() == '\n' ? "" : "\n");
+      out_.flush();
     }
   }
 
   const std::vector<fs::path>& files_;
   const TestRequest& request_;
+  std::ostream& out_;
   std::size_t limit_;
   std::vector<TestResult> results_;
   std::vector<bool> done_;
@@ -146,14 +152,17 @@ class Workers {
 
 }  // namespace
 
+std::size_t run_tests(const std::vector<fs::path>& files, const TestRequest& request, std::ostream& out) {
+  out.flush();
+  Workers workers(files, request, out);
+  workers.run();
+  return files.size() - workers.passed();
+}
+
 int test(Invocation&, const TestRequest& request) {
   const std::vector<fs::path> files = find_tests(request.paths);
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  std::cout.flush();
-  Workers workers(files, request, request.workers == 0 ? cores : request.workers);
-  workers.run();
-  const std::size_t failed = files.size() - workers.passed();
-  std::cout << workers.passed() << " passed, " << failed << " failed\n";
+  const std::size_t failed = run_tests(files, request, std::cout);
+  std::cout << files.size() - failed << " passed, " << failed << " failed\n";
   return failed == 0 && !files.empty() ? exit_success : exit_fault;
 }
 

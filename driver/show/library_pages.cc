@@ -1,110 +1,119 @@
-// Reads modules anew for each query, because they are few and small.
+// Pages from the comments of modules. Modules are read once for each call of `rmlc explain`, because they are few and
+// small.
 #include "driver/show/library_pages.h"
 
 #include <algorithm>
-
-#include "compiler/read_file.h"
+#include <cctype>
+#include <utility>
 
 namespace rml {
 namespace {
 
-struct LibraryNode {
-  std::string module, name;
-  std::string comment;  // text of the comment, without the dashes
-  std::string header;   // `node hann(periodic, n) -> (w)`
-};
+namespace fs = std::filesystem;
 
-struct LibraryModule {
-  std::string name;
-  std::string comment;
-  std::vector<LibraryNode> nodes;
-};
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
+std::string text_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
 }
 
-LibraryModule read_module(const std::filesystem::path& file) {
-  LibraryModule module{file.stem().string(), {}, {}};
-  std::string error;
-  std::string comment;
-  bool first = true;
-  const std::vector<std::string> lines = lines_of(read_file(file, error).value_or(""));
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string line = lines[i];
-    if (line.starts_with("--")) {
-      comment += line.substr(std::min<std::size_t>(line.size(), 3)) + "\n";
-      continue;
-    }
-    if (line.starts_with("node ")) {
-      std::string header = line;
-      while (header.find("->") == std::string::npos && i + 1 < lines.size()) {
-        const std::string& more = lines[++i];
-        header += " " + more.substr(std::min(more.find_first_not_of(' '), more.size()));
-      }
-      module.nodes.push_back({module.name, line.substr(5, line.find('(') - 5), comment, header});
-    }
-    if (first && line.empty()) module.comment = comment;
-    first = false;
-    comment.clear();
-  }
-  return module;
+std::string page_of(const ModuleComments& module, const NodeComment& node) {
+  const bool common = module.name == "prelude";
+  const std::string comment = node.comment.empty() ? "" : "\n" + text_of(node.comment);
+  return topic_of(module, node) + "\n\n" + node.header + "\n" + comment + "\n" +
+         (common ? "It belongs to the prelude, so it needs no import.\n" : "It needs `import " + module.name + ";`.\n");
 }
 
-std::vector<LibraryModule> read_library(const std::filesystem::path& stdlib) {
-  std::vector<std::filesystem::path> files;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(stdlib, error))
-    if (entry.path().extension() == ".rml") files.push_back(entry.path());
-  std::ranges::sort(files);
-  std::vector<LibraryModule> modules;
-  for (const auto& file : files) modules.push_back(read_module(file));
-  return modules;
-}
-
-std::string topic_of(const LibraryNode& node) {
-  return node.module == "prelude" ? node.name : node.module + "." + node.name;
-}
-
-std::string page_of(const LibraryNode& node) {
-  const bool common = node.module == "prelude";
-  return topic_of(node) + "\n\n" + node.header + "\n\n" + node.comment + "\n" +
-         (common ? "It is of the prelude: every program has it.\n" : "It needs `import " + node.module + ";`.\n");
-}
-
-std::string page_of(const LibraryModule& module) {
-  std::string page = module.name + "\n\n" + module.comment + "\nNodes:\n";
-  for (const LibraryNode& node : module.nodes) page += "  " + topic_of(node) + "\n";
+std::string page_of(const ModuleComments& module) {
+  std::string page = module.name + "\n" + (module.comment.empty() ? "" : "\n" + text_of(module.comment));
+  page += "\nNodes:\n";
+  for (const NodeComment& node : module.nodes) page += "  " + topic_of(module, node) + "\n";
   return page;
+}
+
+std::vector<std::string> topics_of(const std::vector<ModuleComments>& modules) {
+  std::vector<std::string> topics;
+  for (const ModuleComments& module : modules)
+    for (const NodeComment& node : module.nodes) topics.push_back(topic_of(module, node));
+  return topics;
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+// The file of the module "filters.audio" in a folder.
+fs::path file_in(const fs::path& folder, std::string module) {
+  std::ranges::replace(module, '.', '/');
+  return folder / (module + ".rml");
 }
 
 }  // namespace
 
-std::vector<std::string> library_topics(const std::filesystem::path& stdlib) {
-  std::vector<std::string> topics;
-  for (const LibraryModule& module : read_library(stdlib))
-    for (const LibraryNode& node : module.nodes) topics.push_back(topic_of(node));
-  return topics;
+bool mentions(std::string_view text, std::string_view word) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return !std::ranges::search(text, word, same).empty();
 }
 
-std::optional<std::string> library_page(const std::filesystem::path& stdlib, const std::string& topic) {
-  const std::vector<LibraryModule> library = read_library(stdlib);
-  std::vector<const LibraryNode*> found;
-  for (const LibraryModule& module : library) {
-    if (module.name == topic) return page_of(module);
-    for (const LibraryNode& node : module.nodes)
-      if (topic_of(node) == topic || node.name == topic) found.push_back(&node);
+std::string first_sentence(std::string_view text) {
+  std::string sentence;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool break_after = i + 1 == text.size() || text[i + 1] == ' ' || text[i + 1] == '\n';
+    if (text[i] == '\n' && i + 1 < text.size() && text[i + 1] == '\n') break;
+    sentence += text[i] == '\n' ? ' ' : text[i];
+    if (text[i] == '.' && break_after) break;
   }
-  if (found.empty()) return std::nullopt;
+  while (sentence.ends_with(' ')) sentence.pop_back();
+  return sentence;
+}
+
+LibraryPages::LibraryPages(const fs::path& stdlib, const std::vector<fs::path>& folders)
+    : folders_(folders), stdlib_(read_folder(stdlib)) {
+  for (const fs::path& folder : folders)
+    for (ModuleComments& module : read_folder(folder)) user_.push_back(std::move(module));
+}
+
+std::vector<std::string> LibraryPages::topics_of_stdlib() const { return topics_of(stdlib_); }
+std::vector<std::string> LibraryPages::topics_of_user() const { return topics_of(user_); }
+
+std::optional<std::string> LibraryPages::page(const std::string& topic) const {
+  if (topic.ends_with(".rml") && is_file(topic)) return page_of(read_comments(topic, fs::path(topic).stem().string()));
+  for (const auto* modules : {&user_, &stdlib_})
+    for (const ModuleComments& module : *modules)
+      if (module.name == topic) return page_of(module);
+  const std::size_t dot = topic.rfind('.');
+  for (const fs::path& folder : folders_) {
+    if (dot == std::string::npos) break;
+    if (is_file(file_in(folder, topic))) return page_of(read_comments(file_in(folder, topic), topic));
+    const std::string before = topic.substr(0, dot);
+    if (!is_file(file_in(folder, before))) continue;
+    const ModuleComments module = read_comments(file_in(folder, before), before);
+    for (const NodeComment& node : module.nodes)
+      if (node.name == topic.substr(dot + 1)) return page_of(module, node);
+  }
   std::string page;
-  for (const LibraryNode* node : found) page += (page.empty() ? "" : "\n") + page_of(*node);
+  for (const auto* modules : {&user_, &stdlib_})
+    for (const ModuleComments& module : *modules)
+      for (const NodeComment& node : module.nodes)
+        if (topic_of(module, node) == topic || node.name == topic)
+          page += (page.empty() ? "" : "\n") + page_of(module, node);
+  if (page.empty()) return std::nullopt;
   return page;
+}
+
+std::vector<LibraryPages::Found> LibraryPages::search(const std::string& word) const {
+  std::vector<Found> found;
+  const auto consider = [&](const std::string& topic, const std::vector<std::string>& comment) {
+    const std::string text = text_of(comment);
+    if (mentions(topic, word) || mentions(text, word)) found.push_back({topic, first_sentence(text)});
+  };
+  for (const auto* modules : {&user_, &stdlib_})
+    for (const ModuleComments& module : *modules) {
+      consider(module.name, module.comment);
+      for (const NodeComment& node : module.nodes) consider(topic_of(module, node), node.comment);
+    }
+  return found;
 }
 
 }  // namespace rml
