@@ -1,7 +1,7 @@
 """Compiled programs must learn the same on any number of ranks, to the bit, and rank 0 must write
 the rows of one process.
 
-compiled_test.py RMLC threads|openmpi|mpich. As for one process (tests/steps), NumPy computes the
+compiled_test.py RMLC threads|openmpi|mpich. As for one process (tests/micro_batches), NumPy computes the
 learned values.
 """
 
