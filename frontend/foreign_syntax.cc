@@ -114,6 +114,11 @@ const ForeignWord* foreign_infix(std::string_view word) { return find(infix_word
 
 const ForeignPhrase* foreign_statement(std::string_view word) { return find(statements, word); }
 
+bool opens_foreign_block(std::string_view word) {
+  constexpr std::string_view words[] = {"automaton", "state", "unless", "until", "switch", "case", "match"};
+  return std::ranges::find(words, word) != std::end(words);
+}
+
 const ForeignPhrase* foreign_prefix(std::string_view word) { return find(prefixes, word); }
 
 bool declares_node_elsewhere(std::string_view word) {

@@ -36,6 +36,8 @@ struct ForeignPhrase {
 };
 // A statement that begins with the word, `for` say; null: the word is of no other language.
 const ForeignPhrase* foreign_statement(std::string_view word);
+// True if the word opens a block of statements: the statements after it are not reported as well.
+bool opens_foreign_block(std::string_view word);
 // A word before an operand, `last` say; null: the word is of no other language.
 const ForeignPhrase* foreign_prefix(std::string_view word);
 

@@ -150,6 +150,9 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
     if (for_operand) parser->consume();
     const std::size_t begun =
         parser->getContext()->start == nullptr ? first : parser->getContext()->start->getTokenIndex();
+    if (tokens_[begun].kind == TokenKind::ID && !begins_equation(tokens_, begun) &&
+        opens_foreign_block(sources_.text({file_, tokens_[begun].begin, tokens_[begun].end})))
+      return skip_until(parser, [](std::size_t) { return false; });
     bool past_semicolon = false;
     skip_until(parser, [&](std::size_t at) {
       if (past_semicolon) return true;

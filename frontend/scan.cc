@@ -291,6 +291,15 @@ class Scanner {
     return !defines && foreign_statement(sources_.text(span(tokens_[first]))) != nullptr;
   }
 
+  // Whether a word of another language stands before an operand on the line, as in `match m {`: the parser reports it.
+  bool foreign_word_before() const {
+    for (std::size_t k = tokens_.size() - 1; k > 0 && !tokens_[k].first_on_line; --k)
+      if (tokens_[k].kind == TokenKind::ID && tokens_[k - 1].kind == TokenKind::ID &&
+          foreign_prefix(sources_.text(span(tokens_[k - 1]))) != nullptr)
+        return true;
+    return false;
+  }
+
   // Whether the line has an operator that was given up before: the parser skips all that follows it.
   bool foreign_before_on_line() const {
     for (std::size_t k = tokens_.size() - 1; k > 0 && !tokens_[k].first_on_line; --k)
@@ -316,8 +325,7 @@ class Scanner {
   void report_foreign(Token& token) {
     const std::string written(sources_.text(span(token)));
     token.reported = true;
-    if (in_foreign_statement()) return;
-    if (foreign_before_on_line()) return;
+    if (in_foreign_statement() || foreign_word_before() || foreign_before_on_line()) return;
     if (const std::string_view note = note_by_neighbours(token, written); !note.empty()) {
       diagnostics_.report(Code::E0101, span(token), "`" + written + "` is not an operator of R(ML)²")
           .note(std::string(note));
@@ -431,7 +439,7 @@ class Scanner {
     const Span where{file_, token.begin, token.begin + static_cast<std::uint32_t>(length)};
     const std::string written(sources_.text(where));
     const bool brace = written == "{" || written == "}";
-    if (in_foreign_statement() || (brace && std::exchange(braces_reported_, true))) return;
+    if (in_foreign_statement() || foreign_word_before() || (brace && std::exchange(braces_reported_, true))) return;
     const bool printable = first >= 0x80 || (first >= 0x20 && first != 0x7F);
     std::string name = "`" + written + "`";
     if (!printable) name = "the control character with code " + std::to_string(static_cast<int>(first));

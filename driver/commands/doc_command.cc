@@ -113,11 +113,12 @@ class Document {
     std::string page =
         "# " + (request_.title.empty() ? name : request_.title) +
         "\n\n"
-        "Written by `rmlc doc` from the comments of the modules; the examples were run. The rows below a\n"
-        "program are its inputs and outputs, one column per cycle. In a signature, `'a` is any type (of those\n"
-        "named after `where`). The text describes the shapes. A stream without `when` is present at every\n"
-        "cycle at which the node is called; `at 'k1` marks an argument that may be on another clock, such as a\n"
-        "static argument.\n";
+        "`rmlc doc` writes this page from the comments of the modules, and runs its examples.\n\n"
+        "The inputs and outputs of an example follow its program, with one row per stream and one column per\n"
+        "cycle. Above it is the signature of the node. In a signature, `'a` is any type, or any of the types\n"
+        "after `where`. Signatures do not contain shapes, which are given in the text. A stream without `when`\n"
+        "is present in every cycle in which its node is called. `at 'k1` marks a stream that need not be\n"
+        "present there, such as a static argument.\n";
     for (const ModuleComments& module : modules_) page += section(module);
     return page;
   }

@@ -6,6 +6,8 @@
 // c`, the same program is accepted:
 //
 //   node main(c: bool, x: f64) -> (y: f64)    y = merge c x (0.0 when not c);
+#include <utility>
+
 #include "semantics/check/checked.h"
 #include "semantics/check/signature_text.h"
 
@@ -25,14 +27,19 @@ class EntryClocks {
   void run() {
     if (clocked_.has_errors || resolved_.has_errors) return;
     for (std::size_t v = 0; v < resolved_.variables.size() && v < clocked_.variable_clocks.size(); ++v) {
-      const Variable& variable = resolved_.variables[v];
-      const ClockTermId clock = clocked_.variable_clocks[v];
-      if (variable.kind == Variable::local || variable.type == nullptr || variable.type->clock.valid()) continue;
-      if (clock.valid() && clocked_.terms[clock.index].kind == ClockTerm::on) report(variable, clock);
+      if (is_sampled(v)) report(v);
     }
   }
 
  private:
+  // Whether a port is declared without a clock and is sampled.
+  bool is_sampled(std::size_t v) const {
+    const Variable& variable = resolved_.variables[v];
+    const ClockTermId clock = clocked_.variable_clocks[v];
+    if (variable.kind == Variable::local || variable.type == nullptr || variable.type->clock.valid()) return false;
+    return clock.valid() && clocked_.terms[clock.index].kind == ClockTerm::on;
+  }
+
   std::string name(const ConditionTerm& condition) const {
     if (condition.variable < 0) return "";
     return program_.text(resolved_.variables[static_cast<std::size_t>(condition.variable)].name);
@@ -63,7 +70,11 @@ class EntryClocks {
     return nullptr;
   }
 
-  void report(const Variable& variable, ClockTermId clock) {
+  void report(std::size_t v) {
+    const Variable& variable = resolved_.variables[v];
+    const ClockTermId clock = clocked_.variable_clocks[v];
+    const ast::Merge* const merge = merge_of(variable);
+    if (merge != nullptr && std::exchange(reported_, merge) == merge) return;  // once for both of its branches
     const ClockTerm& on = clocked_.terms[clock.index];
     const std::string port = program_.text(variable.name);
     Diagnostic& d = diagnostics_.report(
@@ -72,16 +83,28 @@ class EntryClocks {
     d.note("a type without `when` in the interface of the node that is run is that of a stream at every cycle");
     const std::string by = name(on.condition);
     if (by.empty()) return;
-    if (const auto* merge = merge_of(variable))
+    if (merge != nullptr)
       d.note("`merge` takes sampled branches; where both are present at every cycle, write `if " + by + " then " +
              expression_text(program_, merge->on_true) + " else " + expression_text(program_, merge->on_false) + "`");
+    fix(d, v);
+    for (std::size_t other = v + 1; merge != nullptr && other < clocked_.variable_clocks.size(); ++other)
+      if (other < resolved_.variables.size() && is_sampled(other) && merge_of(resolved_.variables[other]) == merge)
+        fix(d, other);
+  }
+
+  void fix(Diagnostic& d, std::size_t v) const {
+    const ClockTerm& on = clocked_.terms[clocked_.variable_clocks[v].index];
+    const std::string by = name(on.condition);
+    if (by.empty()) return;
+    const Variable& variable = resolved_.variables[v];
     const std::string when = std::string(on.positive ? " when " : " when not ") + by;
     const Span type = variable.type->span;
-    d.fix({type.file, type.end, type.end}, when, "write `" + port + ": …" + when + "`", true);
+    d.fix({type.file, type.end, type.end}, when, "write `" + program_.text(variable.name) + ": …" + when + "`", true);
   }
 
   const Program& program_;
   const NodeId entry_;
+  const ast::Merge* reported_ = nullptr;
   const ClockedNode& clocked_;
   const ResolvedNode& resolved_;
   Diagnostics& diagnostics_;

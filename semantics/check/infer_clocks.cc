@@ -340,13 +340,16 @@ SolverClock ClockChecker::form(ExprId e, const ast::Merge& merge) {
 bool ClockChecker::unsampled_merge(ExprId e, const ast::Merge& merge, SolverClock c, SolverClock on_true,
                                    SolverClock on_false) {
   if (!merge.on_true.valid() || !merge.on_false.valid()) return false;
-  const auto on_base = [&](SolverClock t) { return solver_.find(t) == solver_.find(c); };
-  if (!on_base(on_true) && !on_base(on_false)) return false;
   const ClockCondition condition = conditions_.of(merge.condition);
+  const auto wanted = [&](bool positive) { return solver_.on(c, {condition.id, condition.positive == positive}); };
+  // Where the condition is constant, the clock c is that of the samples.
+  const auto on_base = [&](SolverClock t, bool positive) {
+    return solver_.find(t) == solver_.find(c) && solver_.find(t) != solver_.find(wanted(positive));
+  };
+  if (!on_base(on_true, true) && !on_base(on_false, false)) return false;
   const auto branch = [&](ExprId value, SolverClock t, bool positive) -> std::optional<ClockMessages::Branch> {
-    if (on_base(t)) return ClockMessages::Branch{value, t, false};
-    const SolverClock wanted = solver_.on(c, {condition.id, condition.positive == positive});
-    if (solver_.find(t) == solver_.find(wanted)) return ClockMessages::Branch{value, t, true};
+    if (on_base(t, positive)) return ClockMessages::Branch{value, t, false};
+    if (solver_.find(t) == solver_.find(wanted(positive))) return ClockMessages::Branch{value, t, true};
     if (solver_[solver_.find(t)].kind == ClockSolver::Kind::on) return std::nullopt;
     return ClockMessages::Branch{value, t, !std::holds_alternative<ast::Fby>(program_[value])};
   };

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-RMLC = sys.argv[1]
+RMLC = str(pathlib.Path(sys.argv[1]).resolve())
 
 # The header of `main`, the body, the text that the message contains, and whether a fix-it repairs the program.
 X = "x: f64"

@@ -57,7 +57,8 @@ TEST(Explain, examples_parse_but_for_those_of_syntax_errors) {
 }
 
 TEST(Explain, every_word_sign_and_type_of_the_language_has_a_page) {
-  std::vector<std::string_view> words = {"map", "fold", "scan", "dealt", "by", "param", "clock", "main", "int", "float"};
+  std::vector<std::string_view> words = {"map",   "fold",  "scan", "dealt", "by",
+                                         "param", "clock", "main", "int",   "float"};
   for (auto kind = TokenKind::NODE; kind <= TokenKind::UNDERSCORE;
        kind = static_cast<TokenKind>(static_cast<std::uint8_t>(kind) + 1))
     words.push_back(spelling(kind));
