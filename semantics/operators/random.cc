@@ -120,9 +120,8 @@ std::vector<OperatorInfo> random_operators() {
       random_row<rml_random_orthogonal>(
           "orthogonal", "rml_random_orthogonal", {},
           {"",
-           "A random matrix with orthonormal rows, or columns if these are fewer. The shape counts as [first extent, "
-           "product of the others]. It is the Q of the QR decomposition, with a positive diagonal of R, of a normal "
-           "matrix. A vector has norm 1.",
+           "A random matrix with orthonormal rows, or columns if these are fewer: the Q of the QR decomposition of a "
+           "normal matrix. The shape counts as [first extent, product of the others]. A vector has norm 1.",
            "shape(orthogonal([2, 3])) -- [2,3]"}),
   };
   // Degenerate draws have probability zero, but the kernel can report them: RML_FAULT_NUMERIC.
