@@ -214,7 +214,8 @@ void add_reading_options(CLI::App& app, Reading& reading, const std::string& gro
          [&](const std::string& text) {
            reading.missing = text == "absent" ? Missing::absent : text == "nan" ? Missing::nan : Missing::error;
          },
-         "meaning of an empty cell or NA in CSV, of null or a missing key in JSON lines, and of `.` in a chronogram: an "
+         "meaning of an empty cell or NA in CSV, of null or a missing key in JSON lines, and of `.` in a chronogram: "
+         "an "
          "absent value, NaN, or an error unless the input's clock makes it absent (default)")
       ->check(CLI::IsMember({"absent", "nan", "error"}))
       ->group(group);

@@ -248,7 +248,7 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
             for command in ("run", "check", "build", "export"):
                 done = rmlc(command, self.file, *option)
                 self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
-                                 (2, f"rmlc {command}: {option[0]}: '{self.file}' is no ONNX model"))
+                                 (2, f"rmlc {command}: {option[0]}: '{self.file}' is not an ONNX model"))
         # The option applies to one of the files.
         done = rmlc("check", self.file, self.folder / "none.onnx", "--dim", "N=1")
         self.assertEqual(done.returncode, 1)
@@ -280,7 +280,7 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
         for command in "build", "export":
             done = rmlc(command, smooth, "-o", "-", cwd=self.folder)
             self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
-                             (2, f"rmlc {command}: -o: '-': what is made is a file; './-' has this name"))
+                             (2, f"rmlc {command}: -o: '-': the output is a file; './-' is a file of this name"))
         self.assertFalse((self.folder / "-").exists())
 
     def test_every_product(self):

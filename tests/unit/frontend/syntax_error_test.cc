@@ -45,12 +45,12 @@ TEST(SyntaxError, of_items) {
 
 TEST(SyntaxError, recognises_other_languages) {
   EXPECT_EQ(in_body("o = a = b;"), Messages{"2:7 E0101 `=` defines; a comparison is written `==`"});
-  EXPECT_EQ(in_body("o := a;"), Messages{"2:3 E0101 `:=` is no operator of R(ML)²"});
-  EXPECT_EQ(in_body("o = a <> b;"), Messages{"2:7 E0101 `<>` is no operator of R(ML)²"});
-  EXPECT_EQ(in_body("o = a && b;"), Messages{"2:7 E0101 `&&` is no operator of R(ML)²"});
+  EXPECT_EQ(in_body("o := a;"), Messages{"2:3 E0101 `:=` is not an operator of R(ML)²"});
+  EXPECT_EQ(in_body("o = a <> b;"), Messages{"2:7 E0101 `<>` is not an operator of R(ML)²"});
+  EXPECT_EQ(in_body("o = a && b;"), Messages{"2:7 E0101 `&&` is not an operator of R(ML)²"});
   EXPECT_EQ(in_body("o = a || !b;"),
-            (Messages{"2:7 E0101 `||` is no operator of R(ML)²", "2:10 E0101 `!` is no operator of R(ML)²"}));
-  EXPECT_EQ(in_body("o = 0 -> pre a;"), Messages{"2:7 E0101 `->` is no operator of R(ML)²"});
+            (Messages{"2:7 E0101 `||` is not an operator of R(ML)²", "2:10 E0101 `!` is not an operator of R(ML)²"}));
+  EXPECT_EQ(in_body("o = 0 -> pre a;"), Messages{"2:7 E0101 `->` is not an operator of R(ML)²"});
   EXPECT_EQ(in_body("o = pre a;"), Messages{"2:5 E0101 R(ML)² has no `pre`"});
   EXPECT_EQ(in_body("o = .5 + 1.;"), (Messages{"2:5 E0101 a float has a digit on both sides of its point",
                                                "2:10 E0101 a float has a digit on both sides of its point"}));

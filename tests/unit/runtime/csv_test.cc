@@ -178,10 +178,9 @@ TEST(CsvErrors, header) {
 
 TEST(CsvErrors, wrong_type) {
   EXPECT_EQ(refused_csv(two, "x,n\n1,2\n1,abc\n", "x,n\n1,2\n"),
-            "in.csv:3:3: cycle 1: column 'n': 'abc' is not an i32\n");
+            "in.csv:3:3: cycle 1: column 'n': 'abc' is not an i32; --classes n=FILE reads texts: line k is class k\n");
   EXPECT_EQ(refused_csv(two, "x,n\n1,2.5\n", "x,n\n"),
-            "in.csv:2:3: cycle 0: column 'n': '2.5' is not an i32; of an input that takes floats the program says so, "
-            "as in x: f32\n");
+            "in.csv:2:3: cycle 0: column 'n': '2.5' is not an i32; an input of floats is declared so: x: f32\n");
   EXPECT_EQ(refused_csv({{"k", RML_I64}}, "k\n2.5\n", "k\n"), "in.csv:2:1: cycle 0: column 'k': '2.5' is not an i64\n");
   EXPECT_EQ(refused_csv(two, "x,n\n1 2,2\n", "x,n\n"), "in.csv:2:1: cycle 0: column 'x': '1 2' is not an f32\n");
   EXPECT_EQ(refused_csv(two, "x,n\n1e40,2\n", "x,n\n"),

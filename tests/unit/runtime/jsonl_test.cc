@@ -70,8 +70,7 @@ TEST(JsonlErrors, numbers_beyond_every_float) {
 TEST(JsonlErrors, values) {
   EXPECT_EQ(refused_jsonl({{"x"}}, "{\"x\":1}\n{\"x\":\"1\"}\n"), "<stdin>:2: cycle 1: 'x': a string is not f32\n");
   EXPECT_EQ(refused_jsonl({{"n", RML_I32}}, "{\"n\":1.5}\n"),
-            "<stdin>:1: cycle 0: 'n': '1.5' is not an i32; of an input that takes floats the program says so, as in x: "
-            "f32\n");
+            "<stdin>:1: cycle 0: 'n': '1.5' is not an i32; an input of floats is declared so: x: f32\n");
   EXPECT_EQ(refused_jsonl({{"n", RML_U8}}, "{\"n\":256}\n"),
             "<stdin>:1: cycle 0: 'n': '256' does not fit in a u8 (0 to 255)\n");
   EXPECT_EQ(refused_jsonl({{"b", RML_BOOL}}, "{\"b\":1}\n"), "<stdin>:1: cycle 0: 'b': a number is not bool\n");

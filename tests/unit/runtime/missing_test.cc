@@ -128,8 +128,9 @@ TEST(Missing, errors_without_the_option) {
       run(copy.table(), {}, "x\n1\n").err,
       "<stdin>:1: no column 'x_present' for input 'x_present' (bool); it says when 'x' is there: --missing absent "
       "takes that from the cells of 'x'\n");
-  EXPECT_EQ(run(copy.table(), {}, "x,x_present\nNA,F\n").err,
-            "<stdin>:2:1: cycle 0: column 'x': 'NA' is not an f64; --missing says what such a cell is\n");
+  EXPECT_EQ(
+      run(copy.table(), {}, "x,x_present\nNA,F\n").err,
+      "<stdin>:2:1: cycle 0: column 'x': 'NA' is not an f64; --missing absent or --missing nan accepts such cells\n");
 }
 
 TEST(Missing, streams_of_several_files) {

@@ -44,7 +44,7 @@ TEST(Options, threads_are_at_most_those_it_was_built_for) {
 
 TEST(Options, misspelt_and_malformed) {
   EXPECT_EQ(misused({"--cylces", "4"}), "unknown option '--cylces'; did you mean '--cycles'?\nsee --help\n");
-  EXPECT_EQ(misused({"file.csv"}), "unexpected argument 'file.csv'\nsee --help\n");
+  EXPECT_EQ(misused({"file.csv"}), "unexpected argument 'file.csv'; rows are read by --input file.csv\nsee --help\n");
   EXPECT_NE(misused({"--cycles", "-4"}).find("--cycles"), std::string::npos);
   EXPECT_NE(misused({"--cycles", "many"}).find("--cycles"), std::string::npos);
   EXPECT_NE(misused({"--seed", "-1"}).find("--seed"), std::string::npos);
