@@ -308,8 +308,13 @@ std::string_view CsvReader::cell_text(std::size_t c, std::string_view raw) {
   return scratch_;
 }
 
-// A text for an integer input: `fast`.
-static bool is_word(std::string_view text) { return std::isalpha(static_cast<unsigned char>(text.front())) != 0; }
+// A hint about a cell that is no value of its column: `NA`, or a text for an integer input.
+static std::string hint_of_cell(const rml_port& port, const std::string& name, std::string_view text, bool missing) {
+  if (missing) return "; --missing absent or --missing nan accepts such cells";
+  const bool integer = port.rank == 0 && port.dtype != RML_BOOL && !is_float(port.dtype) && port.dtype != RML_BF16;
+  const bool word = std::isalpha(static_cast<unsigned char>(text.front())) != 0;
+  return integer && word ? "; --classes " + name + "=FILE reads texts: line k is class k" : "";
+}
 
 bool CsvReader::parse_text(std::size_t c, std::string_view raw) {
   const std::string_view text = cell_text(c, raw);
@@ -326,10 +331,9 @@ bool CsvReader::parse_text(std::size_t c, std::string_view raw) {
   if (word && missing_ != Missing::error) return false;
   const std::string complaint =
       is_text ? texts_->complaint(column.port, std::string(text)) : parse_complaint(column.dtype, result, text);
-  throw Failure(records_.place(raw.data()) + cycle_text() + "column '" + names_[c] + "': " + complaint +
-                (word && !is_key_text(column.port) ? "; --missing absent or --missing nan accepts such cells"
-                 : !is_text && is_word(text)       ? "; --classes " + names_[c] + "=FILE reads texts: line k is class k"
-                                                   : ""));
+  const bool missing = word && !is_key_text(column.port);
+  const std::string hint = is_text && !missing ? "" : hint_of_cell(row_.port(column.port), names_[c], text, missing);
+  throw Failure(records_.place(raw.data()) + cycle_text() + "column '" + names_[c] + "': " + complaint + hint);
 }
 
 void CsvReader::settle_presence() {

@@ -187,7 +187,8 @@ TEST(CsvErrors, wrong_type) {
             "in.csv:2:1: cycle 0: column 'x': '1e40' is too large for f32\n");
   EXPECT_EQ(refused_csv({{"b", RML_BOOL}}, "b\nyes\n", "b\n"),
             "in.csv:2:1: cycle 0: column 'b': 'yes' is not a bool (true or false, T or F, 1 or 0)\n");
-  EXPECT_EQ(refused_csv(two, "s,x,n\n\"é\n\",1,q\n", "x,n\n"), "in.csv:3:5: cycle 0: column 'n': 'q' is not an i32\n");
+  EXPECT_EQ(refused_csv(two, "s,x,n\n\"é\n\",1,q\n", "x,n\n"),
+            "in.csv:3:5: cycle 0: column 'n': 'q' is not an i32; --classes n=FILE reads texts: line k is class k\n");
 }
 
 TEST(CsvErrors, ragged_rows) {
