@@ -20,7 +20,7 @@ struct LoadedFiles::File {
   explicit File(const fs::path& path) : view(path) {}
   FileView view;
   rt::Safetensors content;
-  LoadError error;  // if it has a message, the file cannot be used
+  LoadError error;  // has a message if the file cannot be used
 };
 
 LoadedFiles::LoadedFiles(const SourceMap& sources) : sources_(sources) {}

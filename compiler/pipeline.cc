@@ -375,7 +375,7 @@ struct Attempt {
     return std::ranges::any_of(
         schedule.units, [](const ScheduledUnit& u) { return !u.plan.only_at_cut.empty() || !u.plan.awaiting.empty(); });
   }
-  // True if rows are written later than they could be, or may be.
+  // True if rows are, or may be, written later than possible.
   bool late() const {
     return inexact && (inexact->kind == Inexact::withheld || (inexact->kind == Inexact::unknown && !assumes()));
   }

@@ -43,7 +43,7 @@ namespace rml {
 // succeeded.
 class Front {
  public:
-  std::unique_ptr<Program> program;  // Checked points into it
+  std::unique_ptr<Program> program;  // the program into which `checked` points
   Checked checked;
   std::optional<SpecialisedNode> specialised;  // the entry, if -D gives values to some of its inputs
 
@@ -109,7 +109,7 @@ std::optional<NodeId> find_node(const Front& front, const std::string& name);
 // Reports errors into `diagnostics`, which may differ from the Session's.
 std::optional<Elaborated> elaborate(Session& session, const Front& front, NodeId entry, const ElaborateOptions& options,
                                     Diagnostics& diagnostics);
-// The same for a core that was made of a node and is causal. The result is simplified,
+// Elaborates a core that was made of a node and is causal. The result is simplified,
 // numerically stable, productive, and free of operators that are defined by others.
 std::optional<Elaborated> elaborate(Session& session, Core core, const ElaborateOptions& options,
                                     Diagnostics& diagnostics);

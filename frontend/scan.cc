@@ -300,7 +300,7 @@ class Scanner {
     return false;
   }
 
-  // Whether the line has an operator that was given up before: the parser skips all that follows it.
+  // Whether an operator of another language stands before on the line: the parser skips everything after it.
   bool foreign_before_on_line() const {
     for (std::size_t k = tokens_.size() - 1; k > 0 && !tokens_[k].first_on_line; --k)
       if (tokens_[k - 1].kind == TokenKind::FOREIGN) return true;

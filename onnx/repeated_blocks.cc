@@ -254,7 +254,7 @@ class Blocks {
     return found;
   }
 
-  // Counts those that are not tensors of the model.
+  // Counts the outside values that a block uses and that are not tensors of the model.
   std::size_t values_taken(std::size_t begin, std::size_t length) const {
     const std::vector<std::string> all = taken(begin, length);
     return static_cast<std::size_t>(

@@ -1,5 +1,5 @@
 // The common code of the drivers of our programs. Random numbers, timing and output are those of
-// the C++ programs of the peers (common.hpp in their folder).
+// the C++ programs of the other frameworks (common.hpp in their folder).
 #pragma once
 #include "common.hpp"
 

@@ -1,4 +1,5 @@
-"""The cases of run.py: the workloads, our programs for them, and the peers that they are compared with.
+"""The cases of run.py: the workloads, our programs for them, and the programs of other frameworks
+(the peers) with which they are compared.
 
 A case is a workload with its parameters. The parameters are also constants of the program and, in capitals,
 macros of its driver.

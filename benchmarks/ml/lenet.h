@@ -1,4 +1,4 @@
-// The parameters of LeNet, drawn as in the programs of the peers.
+// The parameters of LeNet, with the same random values as in the programs of the other frameworks.
 #pragma once
 #include "case.h"
 

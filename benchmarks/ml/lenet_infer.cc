@@ -1,4 +1,4 @@
-// Times an inference of lenet.rml, on the same data as the peers. BATCH: images per inference.
+// Times an inference of lenet.rml, on the same data as the other frameworks. BATCH: images per inference.
 #include "lenet.h"
 
 extern "C" {

@@ -1,4 +1,4 @@
-// Times a training step of lenet.rml, on the same data as the peers. BATCH: images per step.
+// Times a training step of lenet.rml, on the same data as the other frameworks. BATCH: images per step.
 #include "lenet.h"
 
 extern "C" {

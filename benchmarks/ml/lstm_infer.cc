@@ -1,4 +1,4 @@
-// Times a step of lstm_infer.rml, on the same data as the peers. UNITS: units of the layer.
+// Times a step of lstm_infer.rml, on the same data as the other frameworks. UNITS: units of the layer.
 #include "case.h"
 
 extern "C" {

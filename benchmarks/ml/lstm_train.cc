@@ -1,5 +1,5 @@
 // Times a sequence of lstm_train.rml, or with BATCH above 1 a batch of sequences of
-// lstm_train_rows.rml, on the same data as the peers. UNITS: units of the layer.
+// lstm_train_rows.rml, on the same data as the other frameworks. UNITS: units of the layer.
 #include "case.h"
 
 extern "C" {

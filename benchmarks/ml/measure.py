@@ -1,4 +1,4 @@
-"""Common functions of the Python programs of the peers: random numbers, timing, and output.
+"""Common functions of the Python programs of the other frameworks: random numbers, timing, and output.
 
 The random numbers are those of the C++ programs: element i of stream s is the finaliser of
 splitmix64 of i and s, scaled to [-1, 1). The command line names a case, WORKLOAD KEY=VALUE …;

@@ -1,4 +1,4 @@
-// Times a batch of mlp_per_sample.rml, sample by sample, on the same data as the peers.
+// Times a batch of mlp_per_sample.rml, sample by sample, on the same data as the other frameworks.
 #include "case.h"
 
 extern "C" {

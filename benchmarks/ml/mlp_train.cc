@@ -1,4 +1,4 @@
-// Times a training step of mlp_train.rml, on the same data as the peers. BATCH: samples per step.
+// Times a training step of mlp_train.rml, on the same data as the other frameworks. BATCH: samples per step.
 #include "case.h"
 
 extern "C" {

@@ -1,4 +1,4 @@
-// Times a step of moe.rml, on the same data as the peers.
+// Times a step of moe.rml, on the same data as the other frameworks.
 #include "case.h"
 
 extern "C" {

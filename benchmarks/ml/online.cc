@@ -1,4 +1,4 @@
-// Times a sample of online.rml, many per call, on the same data as the peers.
+// Times a sample of online.rml, many per call, on the same data as the other frameworks.
 #include "case.h"
 
 extern "C" {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Times cases and their peers alternately and prints a table of ratios: run.py [--list] [CASE…]
+"""Times our programs and those of other frameworks (the peers) alternately, and prints a table of
+ratios: run.py [--list] [CASE…]
 
 A CASE is a name that --list prints, or the beginning of one; the default is all cases. Every pass runs all
 programs of a case one after the other. A repetition takes about a millisecond, and the fastest of all passes

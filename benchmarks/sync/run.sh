@@ -3,7 +3,7 @@
 # Heptagon. All builds run alternately. Prints one row per program. See ../README.md.
 #
 #   RMLC      the compiler                (default: ../../build/release/bin/rmlc)
-#   PEERS     the peers' programs         (default: ../../../shared/benchmarks/sync)
+#   PEERS     programs of the others      (default: ../../../shared/benchmarks/sync)
 #   HEPTC     a Heptagon compiler; without it, its published ratio to the hand-written C is used
 #   HEPT_LIB  its library folder (pervasives.epci and c/)
 #   BUILD     scratch folder              (default ${TMPDIR:-/tmp}/rml-sync)
@@ -48,7 +48,7 @@ translate_peers() {
   done
 }
 
-# peer OUT IMPLEMENTATION LINK CONFIG: builds a program of the peers; uses variables of the loop below.
+# peer OUT IMPLEMENTATION LINK CONFIG: builds a program of the other languages; uses variables of the loop below.
 peer() {
   local out=$1 impl=$2 link=$3 cc options c
   read -r cc options <<<"$4"
@@ -94,7 +94,7 @@ ours() {
   esac
 }
 
-# The peers add sums in order, and so does --strict-math.
+# The programs of the other languages add sums in order, and so does --strict-math.
 compile_ours() {
   local level
   for level in 2 3; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the table of run.sh: the best build of each implementation, and the ratios of the peers to ours.
+"""Prints the table of run.sh: the best build of each implementation, and the ratios of the other languages to ours.
 
 Usage: table.py RAW CYCLES [PUBLISHED]. RAW has lines program|real|implementation|link|config|checksum ns.
 PUBLISHED contains Heptagon's times, for a run without Heptagon. They are scaled by the times of the

@@ -193,7 +193,8 @@ int build_c(Session& session, const Lowered& lowered, const fs::path& output, co
   return written ? exit_success : exit_fault;
 }
 
-// Checks this before anything that takes long. header: the same as the output if there is one file.
+// True if the output files can be written. Called before anything that takes long. `header`
+// equals `output` if there is only one file.
 bool can_be_written(Session& session, const BuildRequest& request, const fs::path& output, const fs::path& header) {
   std::vector<std::string> read = session.files_read();
   read.insert(read.end(), request.libraries.begin(), request.libraries.end());

@@ -73,9 +73,9 @@ std::string shortened_lines(const std::string& text) {
 
 struct Place {
   InstanceId frame;                  // the instance in which the place is drawn
-  std::size_t box = 0;               // index of its first box; for an equation, of its only one
+  std::size_t box = 0;               // index of the first box of the place; an equation has only one
   InstanceId closed = InstanceId();  // the collapsed instance that the place stands for
-  bool grouped = false;              // it shares a box with others of the same clock
+  bool grouped = false;              // true if the place shares a box with others of the same clock
   std::size_t holds = 0, states = 0;
 };
 

@@ -282,7 +282,7 @@ std::size_t Plan::next_write(BufferId b, std::size_t position) const {
 bool Plan::is_inlined(BufferId b) {
   const std::vector<Reference>& list = references_[b];
   const loops::Buffer& buffer = program_.buffers[b.index];
-  if (members_.at(b).size() > 1) return false;  // its aliases need the name of a variable
+  if (members_.at(b).size() > 1) return false;  // the aliases of b need the name of a variable
   if (!is_scalar(buffer) || list.size() != 2 || !list[0].stores || list[1].writes || !list[1].alone) return false;
   if (list[0].path.back().block != list[1].path.back().block) return false;
   const Core& core = buffer.body == UINT32_MAX ? *program_.steps->core : *program_.bodies[buffer.body]->core;

@@ -4,7 +4,7 @@
 // is one of
 //
 //   alias    another name of a buffer that it is copied from, or to, and that does not change meanwhile: no copy
-//   inlined  a scalar with one use, in the same block: an expression inside its user's
+//   inlined  a scalar with one use, in the same block: its expression becomes part of the one that uses it
 //   local    a variable, declared in the innermost block around all statements that name it
 #pragma once
 

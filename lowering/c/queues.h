@@ -24,7 +24,7 @@ class Queues {
   void set_initial(Code&) const;
   // The parameter with the element that the caller gave in this cycle.
   const std::string& passed(QueueId q) const { return names_[q.index].passed; }
-  const std::string& given(QueueId q) const { return names_[q.index].given; }  // its name in NODE_push
+  const std::string& given(QueueId q) const { return names_[q.index].given; }  // the name of the queue in NODE_push
   bool passes(QueueId q) const { return file_.steps.queues[q.index].passing; }
   const std::string& functions() const { return functions_.text(); }
 

@@ -42,8 +42,8 @@ class Builder {
  private:
   // ---- which values have equations of their own ----
 
-  // Needed values have equations of their own. A value that only one other value needs, together with all other
-  // operands of that one, becomes part of it.
+  // Needed values have equations of their own. But a value becomes part of the equation of its
+  // user if no other value needs it and the user always needs all of its operands.
   void find_asked() {
     std::vector<ValueId> roots = results(core_);
     for (const ValueId v : failing(core_)) roots.push_back(v);

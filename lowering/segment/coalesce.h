@@ -22,7 +22,8 @@ struct Coalesced {
   std::map<ValueId, ValueId> stored_in;  // by value: the memory in whose cell it is stored as the next value
 };
 
-// Finds such values. Uses the segment's memories, which say which sweep updates them in place.
+// Finds the values that share the cell of a memory. Uses the segment's memories, which say which
+// sweep updates them in place.
 Coalesced coalesce(const SegmentFacts&, const Segment&, const Looks&);
 
 }  // namespace rml

@@ -87,7 +87,7 @@ class Sinking {
         });
         if (stack.size() > before) continue;
         stack.pop_back();
-        if (stack.empty() || moved.erase(top.value) > 0) all.push_back(top);  // it may have been pushed twice
+        if (stack.empty() || moved.erase(top.value) > 0) all.push_back(top);  // a value may have been pushed twice
         if (!stack.empty()) here.insert(top.value);
       }
     }

@@ -1,5 +1,6 @@
-// Finds for each such memory the merges that lead to its next value, and the samples of itself that they pass on, if
-// these have no other users.
+// Finds, for each memory that changes only from segment to segment, the merges that lead to its
+// next value, and the samples of the memory itself that they pass on, if these have no other
+// users.
 #include "lowering/segment/stand_still.h"
 
 #include <algorithm>

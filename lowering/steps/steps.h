@@ -304,7 +304,7 @@ struct Program {
   std::vector<QueueId> input_flags;
   std::vector<Unit> units;
   Block lead;  // straight programs: the statements that need no input of their cycle (find_lead.h)
-  // other programs: these statements as a program of their own; not in the text form; may be null
+  // programs that are not straight: the same statements as a program of their own; may be null; not in the text form
   std::shared_ptr<const Leader> leader;
   Emitter emitter;                         // unused in straight programs
   std::vector<Site> sites;                 // sites of asserts, zero-delay cycles, and operators that can fail

@@ -40,7 +40,7 @@ class KeyTable {
     void operator()(void* block) const;
   };
   union Place {
-    const char* text;  // its length, then its bytes
+    const char* text;  // the length of the text, then its bytes
     std::uint64_t word;
   };
   struct Block {

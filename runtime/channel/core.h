@@ -205,7 +205,7 @@ class Wakes {
 struct Sleeper {
   static constexpr std::uint32_t spinning = 0, sleeping = 1, reserved = 2, done = 3;
 
-  bool reserve();  // returns false if it is done already
+  bool reserve();  // returns false if the sleeper is done already
   void give_up();  // ends the reservation
   void finish(std::uint32_t index, Outcome outcome, Wakes& wakes);
   void finish_alone(Outcome outcome, Wakes& wakes);  // may be called only by the only thread that can complete it

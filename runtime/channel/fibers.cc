@@ -48,7 +48,7 @@ class Fiber final : public Runner {
   void unpark() override;
   void pass() override;
 
-  Context context;  // saved context while it does not run
+  Context context;  // saved context while the fiber does not run
   std::function<void()> work;
   ThreadWatch* watch = nullptr;
   Handled handled;

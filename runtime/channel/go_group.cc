@@ -33,13 +33,13 @@ class GoGroup::Member : public ThreadWatch {
     return report_;
   }
 
-  // True if it waits but will soon notice that it must stop.
+  // True if the thread waits but will soon notice that it must stop.
   bool is_stopping() {
     const std::lock_guard guard(mutex_);
     return sleeper_ != nullptr && stop_->stop_requested();
   }
 
-  // Describes the channels for which it waits; empty if it does not wait. The channels exist as
+  // Describes the channels for which the thread waits; empty if it does not wait. The channels exist as
   // long as its call cannot return.
   std::string described() {
     const std::lock_guard guard(mutex_);

@@ -347,7 +347,7 @@ Chosen wait_for_one(const Case& c, const Patience& patience) {
     sleeper.watch = watch;
     watch->blocks(sleeper, {&node, 1}, patience.stop);
   }
-  core.lock().unlock();  // if it is not shared, the channel may be destroyed from here on
+  core.lock().unlock();  // if `shared` is false, the channel may be destroyed from here on
   wakes.flush();
   if (!done || sleeper.runner != nullptr) {
     if (sleeper.watch != nullptr) sleeper.watch->check();

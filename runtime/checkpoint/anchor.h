@@ -44,8 +44,7 @@ class Anchor {
   // Records the inputs of a cycle that was read.
   void add(const void* const* in, const std::uint8_t* present);
   bool wants_look() const { return recording() && (program_.network == nullptr || next_ >= not_before_); }
-  // Call it after that cycle, when everything that can run has run and known rows have been
-  // handed out.
+  // Call it after the cycle given to `add`, when everything that can run has run and known rows have been handed out.
   void look(const void* state);
 
   // The elements of an input since the anchor, with their cycles.
@@ -74,7 +73,7 @@ class Anchor {
   struct Snapshot {
     std::int64_t cycle = 0;
     std::vector<char> elements;       // elements of all origins, concatenated
-    std::vector<std::uint8_t> begun;  // by origin: it has a value
+    std::vector<std::uint8_t> begun;  // by origin: true if it has a value
     std::vector<Parameter> parameters;
   };
   enum Place : std::uint8_t { before, there, past };
@@ -87,15 +86,15 @@ class Anchor {
     bool complete = false;
   };
   struct Memory {
-    std::uint64_t place = 0;                // offset of its elements in a snapshot
+    std::uint64_t place = 0;                // offset of the memory's elements in a snapshot
     bool repeated = false;                  // see Anchor::repeated
     std::vector<std::uint32_t> parameters;  // parameters whose first value initialises it
   };
   struct Unit {
     std::vector<std::uint32_t> origins;  // the unit's memories
     std::vector<std::uint32_t> queues;   // queues into which it puts elements on a known clock
-    bool concerned = false;              // it has a memory, or it asserts
-    bool jumps = false;                  // it has segments, or reads from a unit with segments
+    bool concerned = false;              // true if the unit has a memory or an assertion
+    bool jumps = false;                  // true if the unit has segments, or reads from a unit with segments
     std::uint32_t clock = 0;
   };
 

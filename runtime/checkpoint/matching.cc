@@ -133,8 +133,8 @@ class MatchingMemories {
       if (const auto f = there.find(of); f != there.end() && may_have_changed(f->second, p)) pair(f->second, p);
   }
 
-  // True if both compute the same, or if neither computes a value that another memory of the
-  // other side computes.
+  // True if memory `f` of the file and memory `p` of the program compute the same, or if neither
+  // computes a value that another memory of the other side computes.
   bool may_have_changed(std::size_t f, std::size_t p) const {
     if (refused_.contains(p)) return false;
     if (file_[f].content == program_[p].content || only_begins(program_[p])) return true;

@@ -38,7 +38,7 @@ void choose_numbers(NamedMemories& memories, const std::vector<Renamed>& map);
 
 struct Matched {
   std::vector<Renamed> all;      // memories with a different name in the program
-  std::vector<Renamed> renamed;  // those of them that the user sees as renamed
+  std::vector<Renamed> renamed;  // those of `all` that the user sees as renamed
 };
 
 // may_change: within an instance, the variable of a memory may have been renamed.

@@ -40,7 +40,7 @@ struct NamedMemory {
   std::string instance, name;
   bool is_parameter = false;
   std::string place = {}, within = {}, content = {};  // see matching.h; empty: an older state
-  std::string type = {};                              // empty: it has no value in the file
+  std::string type = {};                              // empty: the memory has no value in the file
 };
 using NamedMemories = std::vector<NamedMemory>;
 

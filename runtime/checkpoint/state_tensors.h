@@ -33,7 +33,7 @@ struct StateTensors {
   std::deque<std::vector<std::int64_t>> owned;
   std::vector<std::string> unbegun;  // parameters without a value yet
   std::int64_t begins = -1;          // cycle at which the state begins; -1: a state of units
-  std::vector<std::string> open;     // if it begins at a cycle: memories with an unknown value
+  std::vector<std::string> open;     // in a state that begins at a cycle: memories with an unknown value
 };
 
 // The metadata of a state that begins at a cycle. `unbegun` lists the parameters without a first

@@ -48,8 +48,8 @@ class Evaluator {
   // Prepares a state: returns the instant at which it begins. All known rows must have been
   // handed out.
   std::int64_t take();
-  // For that state: the value that the fby reads at its beginning; null if it is unknown and not
-  // needed.
+  // For the state prepared by `take`: the value that the fby reads at its beginning; null if it
+  // is unknown and not needed.
   const Cell* memory(Subject fby);
   // The latest known value that the fby reads.
   const Cell* latest(Subject fby);

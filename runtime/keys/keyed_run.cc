@@ -118,7 +118,7 @@ class KeyedRun {
   std::int64_t undetermined_ = 0;
   std::uint32_t undetermined_keys_ = 0, first_undetermined_ = 0;
   std::string undetermined_reason_;
-  bool drains_ = false;  // an input is a peer, which is read on after a signal
+  bool drains_ = false;  // an input is a peer, which is still read after a signal
   const WakeUp wake_up_;
   std::unique_ptr<ReadAhead> source_;  // last member, because its thread uses the members above
 };
@@ -252,7 +252,7 @@ void KeyedRun::load(const CheckpointIn& saved) {
   rows_written_ = saved.rows();
 }
 
-// Outputs are settled first, so that no row which the states count as written is lost.
+// The outputs are brought to the disk first, so that no row is lost which the saved states count as written.
 void KeyedRun::save() {
   record_outputs(sinks_, sinks_to_, record_);
   const KeyedStreams streams{seed_, rows_read_, rows_written_};

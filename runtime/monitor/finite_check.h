@@ -35,7 +35,7 @@ class FiniteCheck {
 
   const rml_program& program_;
   const Row& outputs_;
-  std::vector<bool> infinite_;  // by watch: it had an infinity in the beginning
+  std::vector<bool> infinite_;  // by watch: true if it had an infinity at the beginning
 };
 
 }  // namespace rml::rt

@@ -49,7 +49,7 @@ class ReadAhead final : public RowSource {
   // Number of further rows that are stored adjacently, and their addresses.
   std::uint32_t side_by_side() const { return taken_ == nullptr ? 0 : taken_->rows.rows() - taken_->rows.shown(); }
   void point_at_rows(PortArrays& to) const { taken_->rows.point_at_rows(to); }
-  // Skips this many of those rows.
+  // Skips `rows` of the adjacent rows.
   void pass(std::uint32_t rows);
   Place where(std::uint32_t port) const override;
   const std::string& file(std::uint32_t port) const override { return source_->file(port); }

@@ -43,7 +43,7 @@ class Ranks {
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  // True if it has computed a sum with other ranks, which have therefore progressed equally far.
+  // True if this rank has computed a sum with other ranks, which have therefore progressed equally far.
   bool has_summed() const { return !sums_.empty(); }
   // True if the failure is the loss of another rank.
   bool lost() const { return lost_; }

@@ -52,8 +52,8 @@ class LeadingRows {
   Row& row_;
   WriteBehind& sinks_;
   std::vector<Peer> peers_;
-  std::vector<std::uint8_t> known_;  // by output: its value is known
-  std::vector<bool> had_;            // by sink: it already received the next row
+  std::vector<std::uint8_t> known_;  // by output: true if its value is known
+  std::vector<bool> had_;            // by sink: true if it already received the next row
   bool any_ = false;
 };
 

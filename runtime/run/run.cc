@@ -176,7 +176,7 @@ class Run {
   std::string not_finite_;            // message about the first row with a value that is not finite
   const rml_watch* watch_ = nullptr;  // the value that is not finite in that row
   std::int64_t watch_cycle_ = 0;
-  // an input is a peer: the run may wait for it, and reads on after a signal
+  // an input is a peer: the run may wait for it, and still reads from it after a signal
   bool drains_ = false;
   bool halted_ = false;  // no further row is written
   bool seen_ = true;     // rows are written or monitored

@@ -174,7 +174,7 @@ class Graph<T>::Node final : public GraphNode {
   std::optional<T> last;
 
  private:
-  // Afterwards other tasks get the worker.
+  // Number of rounds after which a node gives its worker to other tasks.
   static constexpr int rounds_per_turn = 64;
   enum class Operands : std::uint8_t { there, missing, over };
 

@@ -29,7 +29,7 @@ struct GraphError {
   static constexpr std::size_t whole_graph = static_cast<std::size_t>(-1);
 
   Kind kind;
-  std::size_t node;    // its number, or whole_graph
+  std::size_t node;    // number of the node, or whole_graph
   std::string name;    // name of the node
   std::int64_t round;  // round of the node, from 0
   std::string message;
@@ -101,7 +101,7 @@ class GraphNode : public Task {
   friend class GraphBase;
   std::atomic<State> state_{State::waiting};
   Trace* trace_ = nullptr;
-  std::uint32_t task_ = 0;  // its number in the trace
+  std::uint32_t task_ = 0;  // number of this node in the trace
   std::int64_t waiting_since_ = 0;
 };
 

@@ -68,7 +68,7 @@ class ByteSource {
   std::string name_;
   int fd_ = -1;
   bool owns_fd_ = false;
-  bool device_ = false;  // whether it is a device that may have no end; false for a terminal
+  bool device_ = false;  // true if the source is a device that may have no end; false for a terminal
   std::unique_ptr<ByteInput> input_;
   std::string_view rest_;  // the rest of a source over memory
   Waiting waiting_;

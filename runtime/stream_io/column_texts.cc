@@ -120,7 +120,7 @@ bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::st
   if (is_key(input)) {
     if (is_missing_word(text)) return false;
     const std::uint32_t known = keys_->size(), key = keys_->number(text);
-    // The run stops at this key, so nothing reads it afterwards.
+    // If the text is not valid UTF-8, the run stops, so nothing reads the key that was just added.
     if (key == known && !is_utf8(text)) return false;
     std::memcpy(to, &key, sizeof key);
     return true;

@@ -359,8 +359,8 @@ bool ClockChecker::unsampled_merge(ExprId e, const ast::Merge& merge, SolverCloc
   return true;
 }
 
-// The same of a `merge` whose result does not fit what its branches say: an input whose type has no clock, and a
-// memory, are not sampled.
+// Like the function above, for a `merge` whose result does not fit the clocks of its branches: an
+// input whose type has no clock, and a memory, count as not sampled.
 bool ClockChecker::unsampled_merge(ExprId e, const ast::Merge& merge, SolverClock c) {
   const auto is_sampled = [&](ExprId value) {
     if (std::holds_alternative<ast::Fby>(program_[value])) return false;

@@ -63,8 +63,7 @@ class NodeWriter : public SyntaxWriter {
   void equation(Symbol left, ExprId right) { equation({target(left)}, right); }
   // A call of exactly this node, even if another node of that name is in scope.
   ExprId call_node(NodeId node, const std::vector<ExprId>& arguments);
-  // The same, if the written node stands for the called one: parameters in it have the same
-  // paths.
+  // Like call_node, if the written node stands for the called one: parameters in it have the same paths.
   ExprId call_as_itself(NodeId node, const std::vector<ExprId>& arguments);
   // The finished node.
   ast::Node take() { return std::move(node_); }

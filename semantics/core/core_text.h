@@ -21,7 +21,7 @@ std::optional<Core> read_core(std::string_view text, TextFault&);
 
 // The text of a core within another form: its lines, and `end` as the last line.
 std::string inner_core_text(const Core&);
-// Reads such a text from the line after the current one and verifies the core. Returns nothing if
+// Reads the text of inner_core_text, from the line after the current one, and verifies the core. Returns nothing if
 // `lines` has a fault.
 std::optional<Core> read_inner_core(TextLines& lines);
 

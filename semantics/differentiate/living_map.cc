@@ -42,7 +42,7 @@ class LivingMap {
   struct Gradient {
     std::uint32_t input;
     std::optional<std::uint32_t> bp;  // present where this one of `bps` holds; none: at all cycles
-    Symbol stacked = {};              // zero where it is not active
+    Symbol stacked = {};              // gradients of all elements; zero where they are not active
   };
 
   const std::string& text(const ast::Parameter& p) const { return d_.node.text(p.name); }

@@ -150,7 +150,7 @@ ast::Equation GradientWriter::changed(ExprId e, const MovedParameter& to) {
   const OrderedArguments given = original_.checked.names.arguments[e.index];
   const ExprId init = copy_original(given[0]);
   ExprId act = name(to.act), step = name(to.step);
-  if (given.size() > 1 && given[1].valid()) {  // it changes by its own step and by the gradient
+  if (given.size() > 1 && given[1].valid()) {  // the parameter changes by its own step and by the gradient
     span = at;
     const ExprId own = add(ast::Merge{copy_original(given[1]), copy_original(given[2]), zero()});
     const ExprId sum = binary(BinaryOp::add, padded(to.act, step), own);

@@ -71,7 +71,7 @@ class ShapeCheck {
     if (shape != nullptr) check_size(d);
   }
 
-  // One report suffices, because values computed from it are as large.
+  // Only the first value that is too large is reported, because values computed from it are as large.
   void check_size(DraftId d) {
     const std::uint64_t most = draft_.most_elements;
     if (too_large_ || static_cast<std::uint64_t>(*element_count(state(d).shape)) <= most) return;

@@ -66,7 +66,7 @@ struct OperatorParameter {
 
 // The known value of an attribute.
 struct Attribute {
-  bool given = false;   // false: it is left out, and its default is "all"
+  bool given = false;   // false: the attribute is left out, and its default is "all"
   bool scalar = false;  // for integers: written as a scalar, not as a vector
   std::vector<std::int64_t> integers;
   double number = 0;

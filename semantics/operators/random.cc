@@ -34,7 +34,7 @@ Fault evaluate_random(const Application& app, const EvaluationContext& context, 
 
 std::string bound_text(double value) { return to_string(Tensor::scalar(DType::f64, value)); }
 
-// The shape, if the numbers after it are valid.
+// Returns the first attribute, the shape, if the bounds after it are valid.
 ShapeResult uniform_shape(const Application& app) {
   const double low = app.attributes[1].number, high = app.attributes[2].number;
   if (!(low <= high) || !std::isfinite(high - low))

@@ -7,8 +7,8 @@
 
 namespace rml {
 
-// Returns true if there were any. Equal parts of definitions are not shared yet. `stays`: true
-// for operators that must remain.
+// Replaces the operators, except those for which `stays` is true. Returns true if any was
+// replaced. Equal parts of definitions are not shared yet.
 bool expand(Core& core, const std::function<bool(OperatorId)>& stays = {});
 // Replaces convolutions with a single window, the whole input, by products
 // (flatten_convolutions.cc). Returns true if there were any.

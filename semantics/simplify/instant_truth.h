@@ -41,7 +41,7 @@ class InstantTruth {
   };
   struct Known {
     Formula formula;
-    bool complete = false;  // false: it depends on itself
+    bool complete = false;  // false: the value depends on itself
     bool variable = false;
   };
   using Key = std::pair<std::uint64_t, std::uint64_t>;

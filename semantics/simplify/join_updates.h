@@ -15,7 +15,8 @@
 
 namespace rml {
 
-// Returns true if there were any. Reports E0604 if members of one group are on different clocks
+// Joins the sums of each group. Returns true if there were any. Reports E0604 if members of one
+// group are on different clocks
 // or have different types.
 bool join_updates(Core&, Diagnostics&);
 

@@ -242,7 +242,7 @@ class Sinking {
     std::vector<PlaceId> chain;
     ValueId value;
     for (PlaceId p = place; !value.valid(); p = places_[p.index].parent) {
-      assert(p.valid());  // v was required there, so its place is above
+      assert(p.valid());  // v was required at `place`, so its own place is there or above
       const auto known = sampled_.find(key(v, p));
       if (p == place_[v.index])
         value = v;

@@ -58,7 +58,7 @@ bool reads_what_is_behind(const Core& body, ValueId v);
 // True if a body has memory, look-ahead, parameters, asserts, random draws or sums over elements.
 bool lives_in_time(const Core& body);
 
-// The reason for which such a node cannot be mapped.
+// The reason for which a body that lives in time cannot be mapped.
 struct Obstacle {
   std::string because;
   Span at;

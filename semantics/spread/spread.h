@@ -25,7 +25,7 @@ struct Surroundings {
   // Yields a constant, broadcast to a shape; invalid if it would be too large.
   std::function<ValueId(const Tensor&, const Shape&)> constant;
   std::function<ValueId(ClockId)> start,
-      cycle;             // by clock: true at its first instant; the number of the cycle
+      cycle;             // start(c): true at the first instant of clock c; cycle(c): number of the cycle
   bool is_body = false;  // the program is the body of another iteration
 };
 

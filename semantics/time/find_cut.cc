@@ -141,8 +141,8 @@ class CutSearch {
     return late == other ? follows(than, l) : other;
   }
 
-  // True if the second holds wherever the first does, as with `done` and `done or truncated`.
-  // Then segments that end with the second end earlier.
+  // True if the second condition holds wherever the first does, as with `done` and `done or
+  // truncated`. In this case segments whose ends are given by the second condition end earlier.
   bool follows(Literal first, Literal second) const {
     Guard none;
     graph_.add(none, {second.condition, !second.positive});

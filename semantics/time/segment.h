@@ -48,7 +48,7 @@ struct Awaiting {
 struct Cut {
   Literal literal;
   std::vector<Literal> only;  // assumptions that must hold only where `literal` holds
-  bool by_need = false;       // where it holds, no needed post reads the next instant
+  bool by_need = false;       // where `literal` holds, no needed post reads the next instant
 };
 
 struct SegmentPlan {

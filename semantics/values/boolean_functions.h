@@ -1,4 +1,5 @@
-// Boolean functions of numbered letters as binary decision diagrams; equal functions are shared.
+// Boolean functions as binary decision diagrams; equal functions are shared. Their variables are
+// called letters, and are numbered.
 //
 // A diagram tests letters in the order of their numbers. Its size is limited. Once the limit is
 // exceeded (spent()), results are meaningless and the caller must do without them.

@@ -47,7 +47,7 @@ inline constexpr std::size_t max_rank = 8;
 // Limit on the product of the extents, beyond which element_count returns nothing. The default
 // limit for a program is lower (limits.h).
 inline constexpr std::int64_t max_elements = std::int64_t{1} << 32;
-// The same for a constant stored in the program.
+// Limit on the elements of a constant that is stored in the program.
 inline constexpr std::int64_t max_constant_elements = std::int64_t{1} << 28;
 std::optional<std::int64_t> element_count(const Shape&);
 // The nearest number of a float type; infinite beyond its range.

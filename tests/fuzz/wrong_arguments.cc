@@ -154,7 +154,7 @@ class Wrong {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Checks a diagnostic about shapes: its place, the description of the operands, and the call.
-// Returns what it lacks.
+// Returns the first part that is missing or wrong; empty if there is none.
 std::string complaint(const WrongProgram& p, const Diagnostic& d, const std::string& told) {
   if (d.message.empty()) return "no message";
   if (d.primary.span.begin >= d.primary.span.end) return "no place";

@@ -24,7 +24,7 @@ class Column:
         if self.dtype == "bool":
             return rng.choice("TF")
         if self.dtype.startswith(("f", "bf")):
-            if rng.random() < 0.001:  # such values stay in a sum forever
+            if rng.random() < 0.001:  # NaN and infinities stay in a sum forever, so they are rare
                 return rng.choice(["nan", "-nan", "-inf"])
             return repr(round(rng.gauss(0, 2), 3)) if rng.random() < 0.95 else rng.choice(["0", "1", "-1", "inf"])
         return str(rng.randint(0, 5))

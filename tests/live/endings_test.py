@@ -20,7 +20,8 @@ def test_who_was_let_in_is_served(bench):
                           f"x=tcp-listen://:{port}")
     numbers = accept(header)
     until(lambda: listens(port), "listens")
-    running.signal(signal.SIGSTOP)  # so that both are connected when it continues, however slow this test is
+    # Then both peers are connected when the program continues, however slow this test is.
+    running.signal(signal.SIGSTOP)
     for rows in ("1\n2\n", "3\n"):
         peer = dial(port=port)
         peer.sendall(("x\n" + rows).encode())

@@ -41,7 +41,7 @@ def test_peer_vanishes_within_a_row(bench):
         peer.sendall(rows)
         same([running.line() for _ in range(3)], ["sum", "1", "3"])
         peer.sendall(half)
-        time.sleep(0.2)  # so that it is read before the connection breaks
+        time.sleep(0.2)  # so that the incomplete row is read before the connection breaks
         reset(peer)
         same(running.end(10), (1, "", f"{name}: cycle 2: the peer vanished: Connection reset by peer\n"))
     # With `reconnect` the incomplete row is dropped, and the next peer starts a new row.

@@ -356,7 +356,7 @@ def test_fast_producer_is_held_up(bench):
     feeder.start()
     result = accept(results)
     running.settle()
-    same(done, [])  # its rows are still buffered
+    same(done, [])  # the feeder is not done, since the rows before its last ones still fill the buffers
     expect(running.resident_mib() < 64, running.resident_mib(), "MiB")
     lines = read_all(result).split("\n")
     same((len(lines), lines[-2]), (count + 2, "3e+06"))

@@ -128,7 +128,7 @@ TEST(KnownDefects, average_pool_along_one_axis_is_no_maximum) {
 }
 
 TEST(KnownDefects, conv_of_more_than_one_channel) {
-  // 10 a + b, over windows of two, for channels [0, 1, 2] and [3, 4, 5].
+  // The digits of each result are a window of two elements of channel [0, 1, 2], then one of channel [3, 4, 5].
   const Tensor w = tensor(DType::f64, {1, 2, 2}, {1000, 100, 10, 1});
   EXPECT_EQ(value("conv", {counted({1, 2, 3}), w}, {}), "[[134,1245]]");
 }

@@ -77,7 +77,7 @@ class Build(unittest.TestCase):
         self.assertFalse((self.folder / "other").exists())
 
     def test_show(self):
-        """`show ranks` of such a program; it is empty if no rows are dealt."""
+        """`show ranks` refuses programs without dealt inputs, and wrong options."""
         self.refused(1, "'main' has no dealt inputs", RMLC, "show", "ranks", "noise.rml")
         self.refused(2, "--ranks is of show ranks", RMLC, "show", "core", "noise.rml", "--ranks", "2")
         self.refused(2, "--ranks", RMLC, "show", "ranks", "noise.rml", "--ranks", "0")

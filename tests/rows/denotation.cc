@@ -191,7 +191,8 @@ Denotation::Tensors Denotation::compute(ValueId v, std::int64_t cycle, Lack& lac
 std::optional<std::vector<Denotation::Tensors>> Denotation::operands(const std::vector<ValueId>& list,
                                                                      std::int64_t cycle, Lack& lack) const {
   std::vector<Tensors> found;
-  for (const ValueId v : list) found.push_back(look(v, cycle, lack));  // all, since every lacking operand is needed
+  // There is no early exit, since every operand that is missing is needed.
+  for (const ValueId v : list) found.push_back(look(v, cycle, lack));
   if (std::ranges::find(found, nullptr) != found.end()) return std::nullopt;
   return found;
 }

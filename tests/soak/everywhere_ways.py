@@ -41,7 +41,7 @@ class Place:
             if re.search(r"error\[E\d+\]", done.stderr) or "does not go with" in done.stderr:
                 raise Refused(re.search(r"error.*", done.stderr)[0])
             if self.programs is None and re.search("assumes never happens|which no further input gives it", done.stderr):
-                raise Refused("no value at some cycle")  # the reference engine leaves it open
+                raise Refused("no value at some cycle")  # the reference engine leaves the value undetermined
             told = "\n".join(part for part in done.stderr.split("\n\n") if not part.startswith("warning"))
             raise AssertionError(f"{' '.join(map(str, arguments))} ends with {done.returncode}: {told[-1500:]}")
         return done.stdout

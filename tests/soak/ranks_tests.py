@@ -46,8 +46,8 @@ def load(transport, build, folder):
 
 
 class Training:
-    """A context: the folder and the rows of a training, whose ranks end with it. `ranks` is a
-    test object with helpers."""
+    """A context manager: the folder and the rows of a training. The ranks end with the context.
+    `ranks` is a test object with helpers."""
 
     def __init__(self, module, seed, steps):
         self.module, self.ranks = module, module.Processes("test_kill")

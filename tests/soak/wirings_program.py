@@ -94,7 +94,7 @@ class Drawing:
             return ("stop_gradient", sub())
         if kind < 0.985 and self.style["library"]:
             name = r.choice(list(LIBRARY))
-            self.node.plain &= name != "loss.mse"  # it asserts that shapes are equal
+            self.node.plain &= name != "loss.mse"  # loss.mse asserts that shapes are equal
             return (name, *(sub() for _ in range(LIBRARY[name])))
         return self.leaf()
 

@@ -8,7 +8,8 @@ namespace rml::codegen {
 
 namespace {
 
-// False for bodies of iterations and for leads: they have no table, and their cells are not kept by a host.
+// False for bodies of iterations and for leads (Emission::leads): they have no program table, and
+// no host keeps their cells.
 bool cells_apart(const steps::Program& p, const EmitOptions& o) {
   return o.with_program && o.cells_apart && p.straight && !p.network && p.on_demand == nullptr;
 }

@@ -106,7 +106,7 @@ class Emission {
     llvm::Function* begin = nullptr;  // i32 begin(scratch), before the first round; null: nothing to do
     std::uint64_t scratch_bytes = 0;
   };
-  std::map<std::uint32_t, IterationBody> iteration_bodies;  // by external, as far as they have been emitted
+  std::map<std::uint32_t, IterationBody> iteration_bodies;  // by external: the bodies that were emitted so far
 
   // The columns of a pack's panels, except for the last panel.
   std::int64_t panel_width(const steps::Pack&) const;

@@ -279,7 +279,7 @@ TEST(GoSelect, SendsAndReceivesOfOneChannelDoNotMeetThemselves) {
     for (int k = 0; k < 10; ++k) own += select(on_send(c, 1), on_recv(c), otherwise()) == 2 ? 1 : 0;
     EXPECT_EQ(own, capacity == 0 ? 10 : 0);
   }
-  // Two such selects can serve each other.
+  // Two selects that can both send and receive on a channel can serve each other.
   const auto c = make_channel<int>();
   GoGroup group;
   std::atomic<std::size_t> sum = 0;

@@ -216,7 +216,8 @@ class Explanation {
     }
     if (c.outcome == Outcome::closed) return closed && queue.empty() && from(then, queue, true);
     if (c.outcome == Outcome::not_ready) return !closed && queue.empty() && from(then, queue, false);
-    if (queue.empty() || queue.front() != c.value) return false;  // at a rendezvous, it is paired with its send
+    // At a rendezvous, the receive is paired with its send.
+    if (queue.empty() || queue.front() != c.value) return false;
     queue.pop_front();
     return from(then, queue, closed);
   }

@@ -166,7 +166,7 @@ TEST(BlockingRing, CloseWakesEitherSide) {
   EXPECT_TRUE(full.push(1));
   std::jthread consumer([&] { EXPECT_FALSE(empty.pop()); });
   std::jthread producer([&] { EXPECT_FALSE(full.push(2)); });
-  std::this_thread::sleep_for(20ms);  // they probably sleep by now; the result must be the same in any case
+  std::this_thread::sleep_for(20ms);  // both threads probably sleep by now; the result must be the same in any case
   empty.close();
   full.close();
   consumer.join();

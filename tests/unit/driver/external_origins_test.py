@@ -30,8 +30,8 @@ NAMES = """
     dgemm_ dgesv_ dgetrf_ main top_program
 """.split()
 
-# C functions with these names, for a program made by a linker. An object of another language is
-# like one of C with the same symbols.
+# C functions with the names in NAMES, to be linked into a program. An object file made from
+# another language is like one made from C with the same symbols.
 DEFINITIONS = "".join(f'void f{k}(double* y) __asm__("{name}");\nvoid f{k}(double* y) {{ *y = {k}; }}\n'
                       for k, name in enumerate(NAMES))
 
@@ -142,7 +142,8 @@ class Origins(unittest.TestCase):
                 with self.subTest(file=file, command=command):
                     done = self.rmlc(*command, "--link", file)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
-                    done = self.call("./p", "--cycles", "1", "--output", "rows.csv.gz")  # its uses of zlib call zlib itself
+                    # The runtime's calls of zlib reach zlib itself.
+                    done = self.call("./p", "--cycles", "1", "--output", "rows.csv.gz")
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
                     rows = self.call("gzip", "-dc", "rows.csv.gz").stdout
                     self.assertEqual(rows.splitlines()[1:], [ROW])

@@ -66,7 +66,7 @@ class Locks(InFolder):
 
     def refused(self, process, name, *command):
         before = {}
-        while before != self.content():  # the first run has written its rows
+        while before != self.content():  # waits until the first run has written its rows
             before = self.content()
             time.sleep(0.1)
         done = self.call(*command)

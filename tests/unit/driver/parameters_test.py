@@ -221,7 +221,7 @@ int main(void) {
         self.assertEqual(np.array(found, float).round(12).tolist(), self.expected(self.learned))
 
     def test_a_program(self):
-        """The program begins with them, and can still load others."""
+        """A program that is built with parameters begins with them, and can still load others."""
         self.right("build", "net.rml", "--node", "net", "-o", "net", "--load-params", "trained.state", "--map",
                    "crit.net.*=*")
         self.assertEqual(self.program(), self.expected(self.learned))

@@ -23,7 +23,7 @@ class PerfMap(unittest.TestCase):
         (self.folder / "p.rml").write_text(PROGRAM)
 
     def run_program(self, wanted, *options):
-        """The content of the map file of such a run; None without one."""
+        """Runs p.rml and returns the content of its map file; None if there is no file."""
         running = subprocess.Popen([RMLC, "run", "p.rml", *options], cwd=self.folder, text=True, stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "RMLC_PERF_MAP": wanted})
         out, err = running.communicate("end,x\nF,1\nT,2\n")

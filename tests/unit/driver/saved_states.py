@@ -12,7 +12,7 @@ def take_apart(state):
 
 
 def put_together(header, data):
-    """Joins them with a correct checksum."""
+    """Joins a header and the bytes after it, with a correct checksum."""
     header["__metadata__"]["checksum"] = "0" * 8
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)

@@ -38,7 +38,7 @@ MORE = {
     # Open segments determine the end; some schedules store this and others do not.
     "lazy": "node main(e: bool, q: bool, x: f64) -> (y: f64, n: i64)\n  y = if q then backfill(x, e) else 0.0;\n"
             "  n = 0 fby n + 1;\n  assert backfill(x, e) < 100.0;\n",
-    # Has no schedule as a single program, so it runs on demand, but has one as a network.
+    # This program has no schedule as a single program, so that it runs on demand, but has one as a network.
     "both ways": "node main(e: bool, x: f64) -> (y: f64, z: f64)\n  v = post (2.0 * z);\n"
                  "  z = post_end(e, x, v) + fby_end(e, 0.0, x);\n  y = z + (0.0 fby x);\n",
     "learned": "node net(e: bool, x: f64) -> (l: f64)\n  k = param_end(e, param(normal([])));\n"
@@ -85,7 +85,7 @@ class Across(unittest.TestCase):
             self.check(name, text, OF_ONE_THREAD, 2)
 
     def test_after_a_long_time(self):
-        """The state begins near its end, so little is computed again."""
+        """A state that is saved after many cycles begins at one of the last of them, so it is small."""
         for name, text in {**STATIC, **MORE}.items():
             for way, size in self.check(name, text, WAYS, 1, LONG).items():
                 if name != "two ends":

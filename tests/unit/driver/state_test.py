@@ -45,7 +45,7 @@ def tensors(path):
 
 
 def write(path, values):
-    """Writes such a file: {name: (shape, values)}."""
+    """Writes a safetensors file of f64 tensors, given as {name: (shape, values)}."""
     header, data = {}, b""
     for name, (shape, numbers) in values.items():
         piece = struct.pack(f"<{len(numbers)}d", *numbers)

@@ -422,7 +422,7 @@ TEST(EmitFiles, UnknownTargets) {
   ::unsetenv("RMLC_NATIVE");
 }
 
-// Such an error is not the user's mistake, so it must not be reported as one.
+// An error of the compiler itself must not be reported as a mistake of the user.
 TEST(EmitFiles, FaultsOfTheCompilerAreThrown) {
   ProgramBuilder b;
   const ValueId x = b.input("x", DType::i32);

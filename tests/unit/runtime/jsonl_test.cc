@@ -49,7 +49,7 @@ TEST(Jsonl, other_keys_are_ignored) {
             "{\"x\":3}\n");
 }
 
-// Such numbers are valid JSON, at any depth.
+// Numbers beyond the range of floats are valid JSON, at any depth.
 TEST(Jsonl, numbers_beyond_every_float_are_ignored_with_their_keys) {
   EXPECT_EQ(copied_jsonl({{"x"}}, "{\"y\":1e400,\"x\":3,\"z\":[-1E+999,{\"w\":1e400}]}\n"), "{\"x\":3}\n");
 }

@@ -154,7 +154,8 @@ std::string of_chronogram(const Ports& ports, const std::string& how, const std:
 TEST(Missing, of_chronograms) {
   EXPECT_EQ(of_chronogram(flagged, "absent", "x | 1.5 . 2\n"), "x_present |   T F T\nx         | 1.5 . 2\n");
   EXPECT_EQ(of_chronogram(two_flags, "absent", "n | 1 .\nx | . 0.5\n"), "a | F   T\nx | . 0.5\nb | T   F\nn | 1   .\n");
-  // A flag that has a line is held to it; where it is absent, it follows.
+  // A flag with a line of its own must have the values of this line; where the line has none, the
+  // flag follows from the input.
   EXPECT_EQ(of_chronogram(flagged, "absent", "x_present | T . .\nx | 1 . 2\n"),
             "x_present | T F T\nx         | 1 . 2\n");
   EXPECT_NE(of_chronogram(flagged, "absent", "x_present | T\nx | .\n", 1).find("'x'"), std::string::npos);

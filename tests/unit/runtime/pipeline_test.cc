@@ -254,7 +254,7 @@ TEST(WriteBehind, the_program_goes_on_while_a_sink_is_busy) {
   };
   WriteBehind sinks(row, 3, true);
   sinks.add(std::make_unique<Collector>(sinks.row(), written), {0, 1, 2});
-  for (std::int64_t n = 0; n < 300; ++n) {  // would not end if it waited for the sink
+  for (std::int64_t n = 0; n < 300; ++n) {  // the loop would not end if write() waited for the sink
     fill(row, n);
     sinks.write();
   }

@@ -149,7 +149,7 @@ TEST(gomachine, emit_with_and_without_consumer) {
   const auto a = graph.source("a", 3), b = graph.source("b", 4), same = graph.operation("same", 1, sum);
   graph.connect(a, same, 0);
   expect_well(graph);
-  EXPECT_EQ(graph.result(a), std::nullopt);  // the consumer has it
+  EXPECT_EQ(graph.result(a), std::nullopt);  // the consumer has taken the value
   EXPECT_EQ(graph.result(b), 4);
   EXPECT_EQ(graph.result(same), 3);
   graph.keep(a);
