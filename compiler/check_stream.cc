@@ -92,11 +92,11 @@ std::string what_mixes_steps(const onnx::Model& model, const onnx::ImportOptions
         if (time_axis(wanted[k].shape(), cycle) < 0 && t + 1 < length) continue;
         if (!near(got[k], step(wanted[k], cycle, t)))
           return why + "output '" + streamed.outputs[k].model_name + "' of step " + std::to_string(t) +
-                 " follows from other steps than those before it, by operators that see the whole sequence";
+                 " depends on steps that are not earlier: an operator reads the whole sequence";
       }
     }
   } catch (const ProgramStops&) {
-    return why + "it stops on random numbers";
+    return why + "the model stops on random inputs";
   }
   return "";
 }

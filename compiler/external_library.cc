@@ -41,7 +41,7 @@ void report(Session& session, const ExternalNode& node, const std::vector<std::s
       Code::E0805, node.span, "external function '" + node.symbol + "' is not linked",
       files.empty() ? "no file of --link was given" : "no file of --link defines a function of this name");
   d.note("give the file that defines it: --link FILE" +
-         (later ? "; or say that you link it yourself: --external " + node.symbol : std::string()));
+         (later ? "; if you link it yourself: --external " + node.symbol : std::string()));
   for (const std::string& problem : problems) d.note(problem);
 }
 

@@ -24,7 +24,7 @@ struct WrongOption {
 std::pair<std::string, std::string> halves(const char* option, const std::string& text, const char* form) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw WrongOption{std::string(option) + " " + text, std::string("it has the form ") + form};
+    throw WrongOption{std::string(option) + " " + text, std::string("write it as ") + form};
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -32,7 +32,7 @@ std::int64_t extent(const std::string& option, const std::string& text) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || end != text.data() + text.size() || value < 0 || value > max_elements)
-    throw WrongOption{option, "'" + text + "' is no extent of a tensor"};
+    throw WrongOption{option, "'" + text + "' is not the extent of an axis"};
   return value;
 }
 
@@ -41,7 +41,8 @@ std::int64_t extent(const std::string& option, const std::string& text) {
 void flatten(const nlohmann::json& value, std::size_t axis, Shape& shape, std::vector<std::string>& elements) {
   if (!value.is_array()) {
     if (axis != shape.size()) throw std::invalid_argument("its rows are not all of one length");
-    if (!value.is_number() && !value.is_boolean()) throw std::invalid_argument("it holds what is no number");
+    if (!value.is_number() && !value.is_boolean())
+      throw std::invalid_argument("it contains a value that is not a number");
     elements.push_back(value.dump());
     return;
   }
@@ -60,12 +61,13 @@ std::shared_ptr<const Tensor> tensor_of(const std::string& option, const std::st
     auto tensor = std::make_shared<Tensor>(dtype, shape);
     auto* to = static_cast<std::byte*>(tensor->data());
     for (const std::string& e : elements) {
-      if (!read_element(dtype, e, to)) throw std::invalid_argument(e + " is no " + std::string(name(dtype)));
+      if (!read_element(dtype, e, to))
+        throw std::invalid_argument(e + " is not a value of type " + std::string(name(dtype)));
       to += byte_size(dtype);
     }
     return tensor;
   } catch (const nlohmann::json::exception&) {
-    throw WrongOption{option, "'" + text + "' is no value: write 3, or [1, 2]"};
+    throw WrongOption{option, "'" + text + "' is not a value: write 3, or [1, 2]"};
   } catch (const std::invalid_argument& wrong) {
     throw WrongOption{option, "'" + text + "': " + wrong.what()};
   }
@@ -84,7 +86,7 @@ void fix(const std::string& text, const onnx::Model& model, onnx::ImportOptions&
   bool fits = !input->type.shape || input->type.shape->size() == tensor->shape().size();
   for (std::size_t k = 0; fits && input->type.shape && k < tensor->shape().size(); ++k)
     fits = (*input->type.shape)[k].extent < 0 || (*input->type.shape)[k].extent == tensor->shape()[k];
-  if (!fits) throw WrongOption{option, "the input is of another shape than " + to_string(tensor->shape())};
+  if (!fits) throw WrongOption{option, "the input does not have the shape " + to_string(tensor->shape())};
   options.shapes[name] = tensor->shape();
   options.fixed[name] = tensor;
 }
@@ -158,7 +160,7 @@ std::optional<onnx::Imported> import_model(Session& session, const std::filesyst
     constexpr std::size_t most_told = 100;
     const auto& errors = std::get<onnx::ImportFailure>(result).errors;
     for (const onnx::ModelError& e : errors | std::views::take(most_told)) refused(e);
-    if (errors.size() > most_told) refused({"", "and " + std::to_string(errors.size() - most_told) + " faults more"});
+    if (errors.size() > most_told) refused({"", "and " + std::to_string(errors.size() - most_told) + " more errors"});
   } catch (const onnx::ModelError& e) {
     refused(e);
   } catch (const WrongOption& wrong) {

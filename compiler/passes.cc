@@ -253,7 +253,7 @@ void make_loops(Translation& t) {
   loops::Made made = loops::make_loops(std::move(steps));
   t.form = std::monostate();
   for (const loops::Refusal& r : made.refused)
-    t.diagnostics.report(Code::E0903, r.span, "loops are not made of " + r.what);
+    t.diagnostics.report(Code::E0903, r.span, "the loop level does not support " + r.what);
   if (!made.refused.empty()) return;
   t.violation = loops::verify(made.program);
   t.form = std::move(made.program);
@@ -402,8 +402,8 @@ std::string no_such_pass(const std::string& name) {
   std::vector<std::string> known;
   for (const Pass& p : list) known.emplace_back(p.name);
   const std::string near = did_you_mean(name, known);
-  return "there is no pass '" + name + "'" +
-         (near.empty() ? "; rmlc opt --list names them" : "; did you mean '" + near + "'?");
+  return "unknown pass '" + name + "'" +
+         (near.empty() ? "; rmlc opt --list lists the passes" : "; did you mean '" + near + "'?");
 }
 
 bool run(const Pass& pass, Translation& t) {

@@ -114,7 +114,7 @@ std::optional<NodeId> chosen_entry(Session& session, const Front& front) {
   const std::string wanted = session.options.node.empty() ? "main" : session.options.node;
   if (const auto node = choose_entry(program, session.options.node)) {
     if (!program[*node].external()) return front.as_entry(*node);
-    session.diagnostics.report(Code::E0901, program[*node].name_span, "'" + wanted + "' is external, it cannot be run");
+    session.diagnostics.report(Code::E0901, program[*node].name_span, "the external node '" + wanted + "' cannot be run");
     return std::nullopt;
   }
   std::vector<std::string> names;
@@ -453,9 +453,9 @@ bool leads_unseen(const Schedule& schedule, const Core& core) {
 
 void warn_of_late_rows(const Core& core, const Inexact& why, Diagnostics& diagnostics) {
   if (why.kind != Inexact::withheld) return;
-  Diagnostic& d = diagnostics.report(Code::W0701, core[why.value].span, why.why + "; here it is written later");
-  if (!why.where.empty()) d.note("such cycles, one after the other: " + why.where);
-  d.note("`rmlc run`, and a program of `rmlc build` that is no network, write each row as soon as it is known");
+  Diagnostic& d = diagnostics.report(Code::W0701, core[why.value].span, why.why);
+  if (!why.where.empty()) d.note("an example, cycle by cycle: " + why.where);
+  d.note("`rmlc run`, and a program of `rmlc build` without --parallel, write each row as soon as it is known");
 }
 
 }  // namespace
@@ -467,7 +467,7 @@ std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, 
   const OnDemand allowed = session.options.grain == Grain::none ? session.options.on_demand : OnDemand::never;
   Schedule none;
   none.core = elaborated.core;
-  if (allowed == OnDemand::always) return Arranged(std::move(none), Unscheduled{"it was asked for", {}});
+  if (allowed == OnDemand::always) return Arranged(std::move(none), Unscheduled{"it was requested", {}});
   const bool rows_may_wait = allowed == OnDemand::never;
   Attempt best = find_schedule(session, *elaborated.core, rows_may_wait);
   if (session.options.early_rows == EarlyRows::all && best.exact() && allowed == OnDemand::where_needed &&

@@ -18,11 +18,11 @@ std::string set_limit(Limits& limits, const std::string& text) {
     const char* end = number.data() + number.size();
     const auto [stop, error] = std::from_chars(number.data(), end, limits.*limit.bound);
     if (error != std::errc{} || stop != end || limits.*limit.bound > limit.most)
-      return "'" + number + "' is no number from 0 to " + std::to_string(limit.most);
+      return "'" + number + "' is not a number from 0 to " + std::to_string(limit.most);
     return "";
   }
   const std::string near = did_you_mean(name, names);
-  return "there is no limit '" + name + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?");
+  return "unknown limit '" + name + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?");
 }
 
 }  // namespace rml

@@ -40,7 +40,7 @@ void for_each_named(Core& core, const std::vector<std::string>& patterns, const 
                                  "no parameter '" + pattern + "' to " + purpose + " in '" + core.entry + "'");
     const std::string near = did_you_mean(pattern, paths);
     if (!near.empty()) d.note("did you mean '" + near + "'?");
-    if (paths.empty()) d.note("it has no parameters");
+    if (paths.empty()) d.note("'" + core.entry + "' has no parameters");
   }
 }
 

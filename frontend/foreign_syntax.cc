@@ -11,7 +11,7 @@ namespace {
 using enum TokenKind;
 
 constexpr std::string_view keeps =
-    "an equation says what a stream is at every cycle; a sum so far is `s = (0 fby s) + x;`";
+    "an equation defines a stream at every cycle; write a running sum as `s = (0 fby s) + x;`";
 
 constexpr ForeignOperator operators[] = {
     {":=", ASSIGN, {}},
@@ -22,15 +22,15 @@ constexpr ForeignOperator operators[] = {
     {"&&", AND, {}},
     {"||", OR, {}},
     {"!", NOT, {}},
-    {"&", FOREIGN, "of Booleans it is `a and b`, of integers `bitwise_and(a, b)`"},
-    {"|", FOREIGN, "of Booleans it is `a or b`, of integers `bitwise_or(a, b)`"},
-    {"~", FOREIGN, "of Booleans it is `not a`, of integers `bitwise_not(a)`"},
-    {"=>", FOREIGN, "`a => b` is written `not a or b`"},
-    {"<<", FOREIGN, "the bits of an integer are moved by `left_shift(a, n)`"},
-    {">>", FOREIGN, "the bits of an integer are moved by `right_shift(a, n)`"},
-    {"**", FOREIGN, "a to the power b is `pow(a, b)`"},
-    {"//", FOREIGN, "the quotient of integers is `a / b`, rounded towards zero; of floats, `floor(a / b)`"},
-    {"?", FOREIGN, "a choice is written `if c then a else b`"},
+    {"&", FOREIGN, "for Booleans write `a and b`, for integers `bitwise_and(a, b)`"},
+    {"|", FOREIGN, "for Booleans write `a or b`, for integers `bitwise_or(a, b)`"},
+    {"~", FOREIGN, "for Booleans write `not a`, for integers `bitwise_not(a)`"},
+    {"=>", FOREIGN, "for `a => b` write `not a or b`"},
+    {"<<", FOREIGN, "to shift the bits of an integer, write `left_shift(a, n)`"},
+    {">>", FOREIGN, "to shift the bits of an integer, write `right_shift(a, n)`"},
+    {"**", FOREIGN, "for a power, write `pow(a, b)`"},
+    {"//", FOREIGN, "for integers write `a / b`, which rounds towards zero; for floats, `floor(a / b)`"},
+    {"?", FOREIGN, "for a choice, write `if c then a else b`"},
     {"+=", FOREIGN, keeps},
     {"-=", FOREIGN, keeps},
     {"*=", FOREIGN, keeps},
@@ -46,25 +46,24 @@ constexpr ForeignWord infix_words[] = {
 
 constexpr std::string_view loops = "R(ML)² has no loops";
 constexpr std::string_view instead_of_loops =
-    "an equation holds at every cycle; along an axis a node is applied by `map`, `fold` and `scan`";
+    "an equation holds at every cycle; `map`, `fold` and `scan` apply a node along an axis";
 constexpr std::string_view automata = "R(ML)² has no automata";
 constexpr std::string_view instead_of_automata =
-    "a mode is a number or a Boolean that `fby` remembers: `rmlc explain modes` shows how";
+    "keep a mode as a number or a Boolean with `fby`: `rmlc explain modes` shows how";
 constexpr std::string_view instead_of_reset =
     "`fby_end(end, init, x)` starts again after each cycle where `end` is true: `rmlc explain modes` shows how";
 constexpr std::string_view instead_of_cases =
     "write `if a then x else if b then y else z`: `rmlc explain modes` shows how";
 constexpr std::string_view structures = "R(ML)² has no records";
 constexpr std::string_view instead_of_structures =
-    "a node has several inputs and outputs; streams of one type are a vector `[a, b]`";
+    "a node can have several inputs and outputs; streams of one type can form a vector `[a, b]`";
 
 constexpr ForeignPhrase statements[] = {
-    {"var", "R(ML)² has no `var`: variables are not declared",
-     "a type may be written where the variable is defined: `x: f32 = …;`"},
+    {"var", "R(ML)² has no `var`: variables are not declared", "a type can be written in the equation: `x: f32 = …;`"},
     {"for", loops, instead_of_loops},
     {"foreach", loops, instead_of_loops},
     {"while", loops, instead_of_loops},
-    {"return", "R(ML)² has no `return`", "an output is defined by an equation, as any variable: `y = …;`"},
+    {"return", "R(ML)² has no `return`", "define an output by an equation, like any variable: `y = …;`"},
     {"automaton", automata, instead_of_automata},
     {"state", automata, instead_of_automata},
     {"unless", automata, instead_of_automata},
@@ -74,23 +73,23 @@ constexpr ForeignPhrase statements[] = {
     {"case", "R(ML)² has no `case`", instead_of_cases},
     {"match", "R(ML)² has no `match`", instead_of_cases},
     {"type", "R(ML)² has no declarations of types",
-     "a mode is an integer constant, `const heating = 1;`, or a Boolean: `rmlc explain modes` shows how"},
+     "write a mode as an integer constant, `const heating = 1;`, or a Boolean: `rmlc explain modes` shows how"},
     {"enum", "R(ML)² has no enumerations",
-     "a mode is an integer constant, `const heating = 1;`, or a Boolean: `rmlc explain modes` shows how"},
+     "write a mode as an integer constant, `const heating = 1;`, or a Boolean: `rmlc explain modes` shows how"},
     {"struct", structures, instead_of_structures},
     {"record", structures, instead_of_structures},
     {"class", structures, instead_of_structures},
     {"print", "R(ML)² has no `print`",
      "`rmlc trace FILE` shows variables as a chronogram; `rmlc run FILE --watch NAME` prints one during the run"},
-    {"last", "R(ML)² has no `last`", "the value of the previous cycle, with a first value: `0.0 fby x`"},
+    {"last", "R(ML)² has no `last`", "for the value of the previous cycle, write `0.0 fby x`, with a first value"},
 };
 
 constexpr ForeignPhrase prefixes[] = {
     {"pre", "R(ML)² has no `pre`",
      "Lustre's `a -> pre b` is written `a fby b`; `pre b` alone needs a first value: `0.0 fby b`"},
-    {"last", "R(ML)² has no `last`", "the value of the previous cycle, with a first value: `0.0 fby x`"},
+    {"last", "R(ML)² has no `last`", "for the value of the previous cycle, write `0.0 fby x`, with a first value"},
     {"current", "R(ML)² has no `current`",
-     "the last sample is held by a merge: `held = merge c (x when c) ((0.0 fby held) when not c);`"},
+     "to hold the last sample, write `held = merge c (x when c) ((0.0 fby held) when not c);`"},
     {"match", "R(ML)² has no `match`", instead_of_cases},
     {"switch", "R(ML)² has no `switch`", instead_of_cases},
     {"case", "R(ML)² has no `case`", instead_of_cases},

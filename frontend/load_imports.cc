@@ -44,7 +44,7 @@ std::optional<std::string> read_file(const fs::path& path, bool imported, std::s
   std::error_code error;
   std::ifstream in(path, std::ios::binary);
   if (!in) {
-    reason = fs::exists(path, error) ? "permission denied" : "there is no such file";
+    reason = fs::exists(path, error) ? "permission denied" : "no such file";
     return std::nullopt;
   }
   std::string text;
@@ -116,7 +116,7 @@ class Loader {
     // If the prelude itself is being compiled, or is missing, an empty module replaces it.
     if (is_new) {
       diagnostics_.report(Code::E0802, {}, "the prelude `" + path.string() + "` cannot be read: " + reason)
-          .note("the installation is incomplete, or the standard library's folder was named wrongly");
+          .note("the installation is incomplete, or the path of the standard library is wrong");
     }
     folders_.emplace_back();
     following_.push_back(Following::done);
@@ -139,7 +139,7 @@ class Loader {
       program_.steps = add_module(path, std::move(*text));
     else
       diagnostics_.report(Code::E0802, span, "the library's `" + path.string() + "` cannot be read: " + reason)
-          .note("the installation is incomplete, or the standard library's folder was named wrongly");
+          .note("the installation is incomplete, or the path of the standard library is wrong");
   }
 
   void follow_imports(ModuleId importer) {
@@ -214,11 +214,11 @@ class Loader {
     const LineColumn place = sources.line_column(first->primary.span.file, first->primary.span.begin);
     diagnostics_
         .report(Code::E0801, import.target_span,
-                "`" + path.string() + "` is no source of R(ML)²: line " + std::to_string(place.line) +
+                "`" + path.string() + "` is not an R(ML)² source: line " + std::to_string(place.line) +
                     " has an error (" + std::string(code_name(first->code)) + ")")
         .note(
-            "the file is outside of the folders of the program and of `-I`, so no line of it is quoted; `rmlc check` "
-            "of the file itself shows the error");
+            "the file is outside the folders of the program and of `-I`, so its lines are not quoted; run `rmlc check` "
+            "on the file itself to see the error");
     return true;
   }
 
@@ -255,7 +255,7 @@ class Loader {
     }
     std::sort(candidates.begin(), candidates.end());
     Diagnostic& d =
-        diagnostics_.report(Code::E0802, import.target_span, "there is no file for the import `" + import.target + "`");
+        diagnostics_.report(Code::E0802, import.target_span, "no file found for the import `" + import.target + "`");
     d.note("searched " + (is_in_folder(import) ? "for `" + file.string() + "` " : "") + "in " + searched);
     std::error_code error;
     const std::size_t dot = is_in_folder(import) ? import.target.rfind('.') : 0;
@@ -263,7 +263,7 @@ class Loader {
     const auto has_module = [&](const fs::path& folder) { return fs::exists(folder / file_of(module), error); };
     if (dot > 0 && std::ranges::any_of(folders, has_module))
       d.note("`" + module + "` is a module: write `import " + module + ";`, and `" +
-             module.substr(module.rfind('.') + 1) + import.target.substr(dot) + "` for what is in it");
+             module.substr(module.rfind('.') + 1) + import.target.substr(dot) + "` for a node in it");
     const std::string near = did_you_mean(import.target, candidates);
     if (near.empty()) return;
     d.fix(import.target_span, import.is_path ? "\"" + near + "\"" : near, "did you mean `" + near + "`?");
@@ -304,7 +304,7 @@ class Loader {
     for (auto link = begin; link + 1 != path_.end(); ++link) {
       d.label(link->span, name(link->importer) + " imports " + name((link + 1)->importer));
     }
-    d.note("move what both files need to a third one, which both import");
+    d.note("move the definitions that both files need to a third file, which both import");
   }
 
   enum class Following : std::uint8_t { not_yet, now, done };

@@ -351,9 +351,9 @@ class Builder {
     how.sequences = size(leading - 1);
     if (groups.size() < leading || groups.size() > leading + 1 || how.sequences == 0) {
       diagnostics_
-          .report(Code::E0209, span(r), "the arguments of `" + word + "` do not make the groups it needs",
+          .report(Code::E0209, span(r), "the arguments of `" + word + "` are not in the right groups",
                   leading == 1 ? "write `map f(sequences; fixed)`" : "write `" + word + " f(states; sequences; fixed)`")
-          .note("what is fixed, and the `;` before it, may be left out");
+          .note("the fixed arguments and the `;` before them are optional");
       return missing(span(r));
     }
     return finish_call(std::move(call), groups, r);

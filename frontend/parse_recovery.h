@@ -120,12 +120,13 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
     } else if (in_node && report_tuple_of_targets(at, tokens_, file_, sources_, diagnostics_)) {
       return;
     } else if (token.kind == TokenKind::SEMI) {
-      diagnostics_.report(Code::E0101, span, "this `;` ends nothing").fix(span, "", "leave it out", true);
+      diagnostics_.report(Code::E0101, span, "unexpected `;`").fix(span, "", "leave it out", true);
     } else if (in_node && is_keyword(token.kind) && tokens_[next_token(tokens_, at)].kind == TokenKind::ASSIGN) {
       report_keyword_as_name(token.kind, span, diagnostics_);
     } else if (in_node) {
       Diagnostic& d = diagnostics_.report(Code::E0101, span, "expected an equation, found " + found);
-      if (token.kind == TokenKind::IF) d.note("`if` stands on the right of an equation: `y = if c then a else b;`");
+      if (token.kind == TokenKind::IF)
+        d.note("`if` belongs on the right side of an equation: `y = if c then a else b;`");
     } else {
       Diagnostic& d = diagnostics_.report(Code::E0101, span, "expected `node`, `const` or `import`, found " + found);
       if (begins_equation(tokens_, at)) d.note("equations follow the header of a node: `node f(x) -> (y)`");

@@ -38,7 +38,7 @@ std::vector<Diagnostic> shown_diagnostics(const Diagnostics& diagnostics) {
     const std::string word = kind == &errors ? "errors" : "warnings";
     const Diagnostic& d = *kind->first_left_out;
     shown.push_back({d.code, "too many " + word, {d.primary.span, ""}, {}, {}, {}});
-    shown.back().note(std::to_string(kind->left_out) + " more " + word + " are not shown, of which this is the first");
+    shown.back().note(std::to_string(kind->left_out) + " more " + word + " are not shown; this is the first of them");
   }
   return shown;
 }

@@ -314,7 +314,7 @@ class Scanner {
     const bool behind_operand = before != nullptr && (before->kind == TokenKind::ID || before->kind == TokenKind::INT ||
                                                       before->kind == TokenKind::FLOAT || closes(before->kind));
     if (written == "|" && !behind_operand) return "the absolute value is `abs(x)`";
-    if (written == "#") return "Lustre's `#(a, b)`, at most one of them, is written `not (a and b)`";
+    if (written == "#") return "Lustre's `#(a, b)` (at most one is true) is written `not (a and b)`";
     if (written == "<<" && touches && before->kind == TokenKind::ID)
       return "static arguments are ordinary arguments: `f(3, x)`";
     return {};
@@ -399,7 +399,7 @@ class Scanner {
       meant.insert(meant.find('.') + 1, "0");
     }
     diagnostics_
-        .report(Code::E0101, span(token), "a float has a digit on both sides of its point", "write `" + meant + "`")
+        .report(Code::E0101, span(token), "a float needs a digit on both sides of its point", "write `" + meant + "`")
         .fix(span(token), meant, "write `" + meant + "`", true);
     token.reported = true;
     token.kind = TokenKind::FLOAT;
@@ -458,15 +458,18 @@ class Scanner {
     } else if (written == "^" && before(2) == TokenKind::COLON) {
       d.note("a vector of three is written `f64[3]`");
     } else if (written == "^") {
-      d.note("a to the power b is `pow(a, b)`; of integers' bits, `bitwise_xor(a, b)`");
+      d.note("for a power, write `pow(a, b)`; for the bits of integers, `bitwise_xor(a, b)`");
     } else if (written == "@") {
       d.note("the product of matrices is `matmul(a, b)`");
     } else if (brace && before(1) == TokenKind::ASSIGN) {
-      d.note("R(ML)² has no records: a node has several outputs, and streams of one type are a vector `[a, b]`");
+      d.note(
+          "R(ML)² has no records: a node can have several outputs, and streams of one type can form a vector `[a, b]`");
     } else if (brace) {
       d.note("the equations of a node follow its header, without braces");
     } else if (static_cast<unsigned char>(written.front()) >= 0x80) {
-      d.note("names are of the letters a–z, A–Z, digits and `_`; other characters may stand in comments and strings");
+      d.note(
+          "names consist of the letters a–z and A–Z, digits and `_`; other characters are allowed in comments and "
+          "strings");
     }
   }
 

@@ -116,13 +116,14 @@ class Reporter {
     if (file) module = module.substr(1, module.size() - 2);
     if (module.ends_with(".rml")) module.resize(module.size() - 4);
     std::ranges::replace(module, '/', '.');
-    Diagnostic& d = file ? say(span(found_), "a module has a name of its own only where it is imported by its name",
-                               "names of what is imported as a file have none before them")
+    Diagnostic& d = file ? say(span(found_), "only a module that is imported by its name can have an alias",
+                               "names from a file that is imported by its path have no prefix")
                          : say(span(found_), "folders of a module are separated by `.`", "not by `/`");
     if (is_module_name(module))
       d.fix(written, module, "write `import " + module + "`", true);
     else
-      d.note("`import filters.audio as f;` is the file audio.rml of the folder filters, beside this one or in a `-I`");
+      d.note(
+          "`import filters.audio as f;` imports the file filters/audio.rml, next to this file or in a folder of `-I`");
     return true;
   }
 
@@ -146,7 +147,8 @@ class Reporter {
       Diagnostic& d = say(span(found_), "`->` is not an operator of R(ML)²");
       if (is_in_merge())
         d.note(
-            "`merge c y z` joins the two streams of a Boolean `c`; more cases are `if a then x else if b then y else "
+            "`merge c y z` joins the two streams of a Boolean `c`; for more cases, write `if a then x else if b then y "
+            "else "
             "z`");
       else
         d.note("Lustre's `a -> pre b` is written `a fby b`");
@@ -226,7 +228,7 @@ class Reporter {
     const ForeignWord* known = foreign_infix(text(found_));
     if (known == nullptr) return false;
     const std::string mend = "write " + in_code(known->meant);
-    say(span(found_), in_code(known->written) + " is not of R(ML)²", mend)
+    say(span(found_), in_code(known->written) + " is not a word of R(ML)²", mend)
         .fix(span(found_), std::string(known->meant), mend, known->certain);
     return true;
   }
@@ -246,7 +248,7 @@ class Reporter {
 
   bool stray_closer() {
     if (!closes(found_.kind) || open_bracket() != nullptr) return false;
-    say(span(found_), in_code(text(found_)) + " closes nothing", "no bracket is open here");
+    say(span(found_), in_code(text(found_)) + " has no opening bracket", "no bracket is open here");
     return true;
   }
 
@@ -286,16 +288,15 @@ class Reporter {
     const bool wants_close = has(error_.expected, RPAREN) || has(error_.expected, RBRACKET);
     if (open != nullptr && wants_close && found_.kind != COMMA) d.label(span(*open), "this bracket is open");
     if (has(error_.expected, LPAREN)) add_hint_about_header(d);
-    if (has(error_.expected, ELSE)) d.note("an `if` always has its `else`: `if c then a else b`");
+    if (has(error_.expected, ELSE)) d.note("an `if` needs an `else`: `if c then a else b`");
     if (found_.kind == COMMA && has(error_.expected, SEMI))
       d.note("an equation has one expression on its right; several variables on the left take the results of one call");
     const bool operand = has(error_.expected, INT) && !has(error_.expected, IF);
     if (operand && before_.kind != WHEN && before_.kind != NOT)
-      d.note(
-          "`merge` takes three operands: `merge c y z`; anything longer than a name or a call is put in parentheses");
+      d.note("`merge` takes three operands: `merge c y z`; put anything longer than a name or a call in parentheses");
     const bool in_parentheses = open != nullptr && open->kind == LPAREN;
     if (in_parentheses && found_.kind == COMMA && has(error_.expected, STAR))
-      d.note("a vector is written `[a, b]`; there are no tuples");
+      d.note("R(ML)² has no tuples; a vector is written `[a, b]`");
   }
 
   const SyntaxError& error_;
@@ -404,7 +405,7 @@ bool report_tuple_of_targets(std::size_t at, const std::vector<Token>& tokens, s
 
 void report_keyword_as_name(TokenKind keyword, Span span, Diagnostics& diagnostics) {
   diagnostics.report(Code::E0101, span, in_code(spelling(keyword)) + " is a keyword and cannot be a name",
-                     "choose another name, " + in_code(std::string(spelling(keyword)) + "_") + " say");
+                     "choose another name, such as " + in_code(std::string(spelling(keyword)) + "_"));
 }
 
 void report_syntax_error(const SyntaxError& error, const std::vector<Token>& tokens, std::uint32_t file,

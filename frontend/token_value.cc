@@ -68,7 +68,7 @@ ast::Expr read_float(std::string_view text, Span span, Diagnostics& diagnostics)
   const auto read = std::from_chars(number.data(), number.data() + number.size(), value);
   if (read.ec == std::errc{}) return ast::FloatLiteral{value};
   diagnostics.report(Code::E0103, span, "this number is outside the range of f64",
-                     "magnitudes lie between 4.9e-324 and 1.8e308");
+                     "its magnitude must be from 4.9e-324 to 1.8e308");
   return ast::Error{};
 }
 

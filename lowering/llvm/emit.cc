@@ -28,7 +28,7 @@ void require_lanes(const codegen::Emission& module, bool table) {
   const steps::Program& program = module.program;
   if (!program.straight || program.on_demand != nullptr)
     throw codegen::NoLanes("rows wait for later ones of their state", nullptr);
-  if (table && module.layout.apart == 0) throw codegen::NoLanes("there is nothing to remember of a key", nullptr);
+  if (table && module.layout.apart == 0) throw codegen::NoLanes("the program has no state to keep for a key", nullptr);
 }
 
 void emit_parts(codegen::Emission& module, CompiledModule::State& state) {

@@ -95,7 +95,7 @@ class BlockWriter {
   void call(ValueId v, const core::Call& c, Block& to) {
     const ExternalNode& node = core_.externals[c.external];
     if (node.iteration != nullptr) return iterate(v, c, to);
-    if (node.calling != Calling::plain) return refuse(v, "`" + node.symbol + "`, in which ranks meet");
+    if (node.calling != Calling::plain) return refuse(v, "`" + node.symbol + "`, which communicates between ranks");
     ExternalCall result{c.external, v, {}, {}};
     for (const ValueId x : c.operands) result.operands.push_back(memory(x, to));
     const std::vector<ValueId> used = scope_.results(v, node.outputs.size());

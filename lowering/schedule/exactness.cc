@@ -26,7 +26,7 @@ std::string signed_name(const Core& core, const Literal& l) {
 }
 
 std::string told_as_withheld(const std::string& column) {
-  return "a row of `" + column + "` may be determined while what it waits for is not there";
+  return "a row of `" + column + "` may be known earlier than the schedule writes it";
 }
 
 // The check of one part of the equations.
@@ -232,8 +232,8 @@ class Exactness {
     }
     const Literal last{core_[clock].condition, core_[clock].positive};
     Alarm& alarm = add_alarm(u, last.condition,
-                             signed_name(core_, last) + " may not hold again up to where " +
-                                 signed_name(core_, s_.units[u].plan.cut) + " does, though something waits for it");
+                             signed_name(core_, last) + " may not become true again before " +
+                                 signed_name(core_, s_.units[u].plan.cut) + " does, although a value waits for it");
     const PortId waiting = crossings_.port(awaiting);
     const Node waits = crossings_.beyond(waiting);
     const Node ended = crossings_.choice(ends, alarm.port, waits);
@@ -255,7 +255,7 @@ class Exactness {
   }
 
   static Inexact unknown(ValueId value, const std::string& because) {
-    return {Inexact::unknown, Schedule::nowhere, value, because + " to tell whether a row would come late", ""};
+    return {Inexact::unknown, Schedule::nowhere, value, because + " to decide whether a row would come late", ""};
   }
 
   // Checks one part: columns from `first` on, and alarms.
@@ -278,7 +278,7 @@ class Exactness {
     roots.row = crossings.all(columns);
     auto automaton = CrossingAutomaton::explore(crossings, conditions_, roots);
     const ValueId value = column == nullptr ? ValueId() : column->value;
-    if (!automaton) return unknown(value, "its conditions are too many");
+    if (!automaton) return unknown(value, "it has too many conditions");
     PartExactness exactness(core_, crossings, *automaton);
     for (std::size_t k = 0; k < alarms.size(); ++k) {
       const auto edge = exactness.alarm(k, alarms_[alarms[k]].stops);

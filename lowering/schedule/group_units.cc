@@ -157,7 +157,8 @@ class Grouping {
       if (!hint.empty() && find_unknown_rows(core_).knot)
         diagnostics_
             .report(Code::W0501, core_[v].span,
-                    "`" + describe(core_, v) + "` may need itself by way of other cycles, and no later row be known")
+                    "`" + describe(core_, v) +
+                        "` may depend on itself through other cycles; then no later row is ever known")
             .note(hint);
       return false;
     }

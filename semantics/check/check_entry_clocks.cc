@@ -80,11 +80,11 @@ class EntryClocks {
     Diagnostic& d = diagnostics_.report(
         Code::E0403, variable.span,
         "`" + port + "` is declared present at every cycle, but it is present " + presence(clock), "declared here");
-    d.note("a type without `when` in the interface of the node that is run is that of a stream at every cycle");
+    d.note("in the node that is run, an input or output without `when` is present at every cycle");
     const std::string by = name(on.condition);
     if (by.empty()) return;
     if (merge != nullptr)
-      d.note("`merge` takes sampled branches; where both are present at every cycle, write `if " + by + " then " +
+      d.note("`merge` takes sampled branches; if both are present at every cycle, write `if " + by + " then " +
              expression_text(program_, merge->on_true) + " else " + expression_text(program_, merge->on_false) + "`");
     fix(d, v);
     for (std::size_t other = v + 1; merge != nullptr && other < clocked_.variable_clocks.size(); ++other)

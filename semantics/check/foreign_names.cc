@@ -64,7 +64,7 @@ constexpr Meaning nodes_elsewhere[] = {
     {"clip_by_value", "optim.clip_value"},
 };
 
-constexpr std::string_view no_none = "there is no such value: a stream is absent where `when` leaves it out";
+constexpr std::string_view no_none = "R(ML)² has no null value: `x when c` is absent at the cycles where `c` is false";
 
 struct Value {
   std::string_view word;

@@ -153,7 +153,7 @@ void ClockMessages::mismatch_declared(std::uint32_t variable, const ast::TypeAnn
 void ClockMessages::impossible_declaration(const std::string& name, const ast::TypeAnnotation& type,
                                            ClockCondition condition) {
   report(Code::E0403, type.clock_span, "`" + name + "` cannot be present only when " + condition_text(condition),
-         "the two would be present at different cycles");
+         "its equation is present at other cycles");
 }
 
 void ClockMessages::sampled_branches(ExprId e, const ast::If& choice, SolverClock c, const Branch& on_true,
@@ -164,7 +164,7 @@ void ClockMessages::sampled_branches(ExprId e, const ast::If& choice, SolverCloc
                          found.name + " is present " + presence(found.clock) + ", the condition of `if` " + presence(c),
                          "present " + presence(found.clock));
   d.label(program_.span(choice.condition), "present " + presence(c));
-  d.note("the branches of `if` are present where its condition is; those of `merge` are sampled by it");
+  d.note("the branches of `if` must be present at the cycles of its condition; those of `merge` are sampled by it");
   if (e.index >= program_.written) return;
   const std::string by = atom_text(program_, choice.condition);
   const auto branch = [&](const Branch& b, const char* when) {
@@ -202,20 +202,20 @@ void ClockMessages::unsampled_merge(ExprId e, const ast::Merge& merge, const Bra
   if (on_true.sampled || on_false.sampled) return;
   const std::string choice = "if " + by + " then " + expression_text(program_, on_true.expr) + " else " +
                              expression_text(program_, on_false.expr);
-  if (choice.size() <= 200) d.note("where both branches are present at every cycle, `" + choice + "` is the same");
+  if (choice.size() <= 200) d.note("if both branches are present at every cycle, write `" + choice + "`");
 }
 
 void ClockMessages::unnamed_result(const ast::Call& call, const ast::Node& callee, std::size_t j,
                                    const ast::Parameter& dependent) {
   report(Code::E0402, call.callee_span,
          "result `" + program_.text(callee.outputs[j].name) + "` of `" + program_.text(callee.name) +
-             "` needs a name here: `" + program_.text(dependent.name) + "` is present only when it says so",
+             "` needs a name here: `" + program_.text(dependent.name) + "` is sampled by this result",
          "result " + std::to_string(j + 1) + " is bound to `_`")
       .note("write a variable instead of `_`");
 }
 
 void ClockMessages::not_iterable(const ast::Call& call, const ast::Node& callee) {
-  report(Code::E0209, call.callee_span, "what is iterated has all its inputs and results at the same cycles",
+  report(Code::E0209, call.callee_span, "an iterated node must have all its inputs and results at the same cycles",
          "`" + program_.text(callee.name) + "` samples some of them")
       .label(callee.name_span, "its interface");
 }
@@ -228,7 +228,7 @@ void ClockMessages::hidden_condition(std::uint32_t variable, ClockCondition cond
   Diagnostic& d = report(Code::E0402, v.span,
                          "`" + name + "` is present only when " + condition_text(condition) + ", which callers of `" +
                              of + "` cannot name",
-                         "its clock depends on more than the interface");
+                         "its clock depends on a name outside the interface");
   const std::int32_t named = conditions_[condition.id].variable;
   if (named < 0) {
     d.note("name the condition in an equation and make it an output of `" + of + "`");
@@ -236,7 +236,7 @@ void ClockMessages::hidden_condition(std::uint32_t variable, ClockCondition cond
   }
   const std::string output = variable_name(named);
   d.label(clocks_.resolved.variables[static_cast<std::size_t>(named)].span, "`" + output + "` is local");
-  d.note("make `" + output + "` an output of `" + of + "`, or give `" + name + "` at every cycle with `merge`");
+  d.note("make `" + output + "` an output of `" + of + "`, or make `" + name + "` present at every cycle with `merge`");
   if (node.outputs.empty()) return;
   const ast::Parameter& last = node.outputs.back();
   const Span end = last.type ? last.type->span : last.span;
@@ -262,7 +262,7 @@ bool ClockMessages::unsampled_rate(const Variable& v) {
       report(Code::E0402, rate.span,
              "`" + name + "` of the optimizer `" + of + "` is used as if it were present only when `" + act + "`",
              "an argument of `diff[" + of + "(…)]` is present at every cycle");
-  d.label(clocks_.node.name_span, "parameters of this node move at cycles that its callers cannot name");
+  d.label(clocks_.node.name_span, "parameters of this node are updated at cycles that its callers cannot name");
   if (rate.type && rate.type->clock.valid()) return true;
   const std::string sampled = "(" + name + " when " + act + ")";
   std::vector<ExprId> parts;
@@ -284,9 +284,9 @@ void ClockMessages::never_present(std::uint32_t input) {
   const std::string name = program_.text(variable.name);
   const ExprId site = solver_[clocks_.variables[input]].site;
   report(Code::E0404, site.valid() ? program_.span(site) : variable.span, "input `" + name + "` would never be present",
-         "here `" + name + "` is combined with what is never present")
+         "here `" + name + "` is combined with a stream that is never present")
       .label(variable.span, "`" + name + "` is declared here")
-      .note("what is sampled when `false`, or when not `true`, is never present");
+      .note("a stream that is sampled with `when false` or `when not true` is never present");
 }
 
 }  // namespace rml

@@ -88,8 +88,8 @@ bool TypeMessages::stored_only(ExprId at, TypeId found, DTypeSet allowed, const 
   if ((set & ~dtypes::half) != 0 || (allowed & dtypes::half) != 0) return false;
   const Span span = program_.span(at);
   const std::string type = set_text(set, true);
-  Diagnostic& d =
-      report(Code::E0311, span, who + " does not compute with " + type, "this is " + type + ", which is only stored");
+  Diagnostic& d = report(Code::E0311, span, who + " does not compute with " + type,
+                         "this is " + type + ", a type for storage only");
   explain(d, found, "`" + short_text(program_, at) + "`", span);
   const std::string text = expression_text(program_, at);
   if (text.size() > 200 || (allowed & bit(DType::f32)) == 0) {
@@ -124,7 +124,7 @@ void TypeMessages::suggest_order(Diagnostic& d, ExprId call, ExprId at, TypeId f
   order += expression_text(program_, at);
   if (c->arguments[0].name.valid() || order.size() > 200) return;
   d.fixes.clear();
-  d.note("what is computed on comes last here, where NumPy has it first");
+  d.note("the tensor is the last argument here; in NumPy it is the first");
   d.fix(join(program_.span(at), program_.span(c->arguments.back().value)), order, "write `" + order + "`");
 }
 
@@ -151,8 +151,8 @@ void TypeMessages::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b
   if (!(a_float && b_integer) && !(a_integer && b_float)) return;
   // Two operands at the same place are not written in the source: `diff` made them at its call.
   if (b.valid() && program_.span(a) == program_.span(b)) {
-    d.note("`diff` makes a gradient for each input whose type is not written, and integers have none");
-    d.note("write the type at the node, such as `n: i32`, and it has no gradient for this input");
+    d.note("`diff` computes a gradient for each input without a declared type, but integers have no gradient");
+    d.note("declare the type in the node, such as `n: i32`: then `diff` computes no gradient for this input");
     return;
   }
   const auto* literal = std::get_if<ast::FloatLiteral>(&program_[a]);
@@ -168,7 +168,7 @@ void TypeMessages::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b
   if (within(defined_, dtypes::integer)) {
     d.note("the result is " + set_text(defined_, false) + ": `cast(" +
            std::string(name(solver_.fallback(solver_.fresh(defined_)))) +
-           ", …)` makes an integer of a float, rounded towards zero");
+           ", …)` converts a float to an integer, rounded towards zero");
     return;
   }
   const TypeId other = change_a ? type_b : type_a;
@@ -188,7 +188,7 @@ void TypeMessages::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b
                   expression_text(program_, quotient->right) + ")";
     const bool in_parentheses = program_.span(changed).begin < program_.span(quotient->left).begin;
     if (in_parentheses) replacement = "(" + replacement + ")";
-    d.note("the division of integers truncates: `" + cast + text + ")` would be a whole number");
+    d.note("integer division truncates: `" + cast + text + ")` would be a whole number");
   }
   d.fix(program_.span(changed), replacement, "write `" + replacement + "`");
 }
@@ -204,7 +204,7 @@ void TypeMessages::condition_too_short(ExprId sampled, TypeId found, ExprId whol
       Code::E0301, span,
       "the condition of `when` must be bool, but `" + short_text(program_, when.condition) + "` is " + describe(found),
       "this is " + describe(found));
-  d.note("`when` binds tighter than operators: its condition is a name, a call, or stands in parentheses");
+  d.note("`when` binds tighter than operators: write its condition as a name, a call, or in parentheses");
   const std::string behind = expression_text(program_, whole).substr(expression_text(program_, sampled).size());
   const std::string condition = "(" + atom_text(program_, when.condition) + behind + ")";
   const Span last = program_.span(std::get<ast::Binary>(program_[whole]).right);
@@ -222,12 +222,12 @@ void TypeMessages::no_static_integer(ExprId at, TypeId found, const std::string&
   if (row.lowering == Lowering::reduce_max || row.lowering == Lowering::reduce_min) {
     d->fixes.clear();
     const std::string pair = of + "imum(a, b)";
-    d->note("`" + of + "` is that of one tensor; element by element of two, write `" + pair + "`");
+    d->note("`" + of + "` reduces one tensor; to compare two tensors element by element, write `" + pair + "`");
     return;
   }
   std::string list;
   for (const OperatorParameter& p : row.parameters) list += (list.empty() ? "" : ", ") + std::string(p.name);
-  d->note("the parameters are, in this order, " + list);
+  d->note("the parameters are, in order: " + list);
   suggest_order(*d, call, at, found, solver_.fresh(dtypes::index));
 }
 

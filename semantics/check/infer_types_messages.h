@@ -26,7 +26,7 @@ class TypeMessages {
   std::string describe(TypeId t);
 
   Diagnostic& mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other = {},
-                       const std::string& wanted_name = "what is needed");
+                       const std::string& wanted_name = "the expected type");
   // Reports f16 and bf16 where they are not accepted, with the remedy. False if the type is
   // another.
   bool stored_only(ExprId at, TypeId found, DTypeSet allowed, const std::string& who);

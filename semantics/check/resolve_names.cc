@@ -164,7 +164,7 @@ void NameResolver::constant(const ast::Const& item, std::vector<ConstId>& uses) 
   uses_ = &uses;
   if (item.type) {
     if (item.type->clock.valid())
-      walk_.report(Code::E0207, item.type->clock_span, "a constant has no clock", "leave this out");
+      walk_.report(Code::E0207, item.type->clock_span, "a constant has no clock", "remove this");
     for (ExprId e : item.type->shape) expr(e);
   }
   expr(item.value);
@@ -198,7 +198,7 @@ void NameResolver::declare_interface() {
     if (fresh) return;
     walk_
         .report(Code::E0202, p.span,
-                "`" + walk_.text(p.name) + "` stands twice in the interface of `" + walk_.text(node_->name) + "`",
+                "`" + walk_.text(p.name) + "` appears twice in the interface of `" + walk_.text(node_->name) + "`",
                 "again here")
         .label(first.span, "first here");
     walk_.declare_again(v);
@@ -338,7 +338,8 @@ void NameResolver::form(ExprId e, const ast::Name& name) {
 }
 
 void NameResolver::form(ExprId e, const ast::TextLiteral&) {
-  walk_.report(Code::E0207, program_.span(e), "a text is no value", "only some arguments of operators are texts");
+  walk_.report(Code::E0207, program_.span(e), "a text is not a value",
+               "only some operators take a text as an argument");
 }
 
 void NameResolver::form(ExprId e, const ast::Unary& unary) {

@@ -187,7 +187,7 @@ NodeId differentiated(const ast::Call& call, NameWalk& walk) {
     if (!std::holds_alternative<std::monostate>(to))
       walk.report(Code::E0604, call.callee_span, "`" + walk.text(call.callee.back()) + "` is not a node",
                   "only nodes are differentiated")
-          .note("write a node that uses it, and differentiate that");
+          .note("write a node that calls it, and differentiate that node");
     return {};
   }
   if (call.callee.empty() || call.callee.size() > 2 || call.target.valid()) return {};
@@ -215,8 +215,9 @@ bool can_iterate(const ast::Call& call, const Reference& to, NameWalk& walk) {
   const std::string& name = walk.text(call.callee.back());
   const auto* node = std::get_if<NodeRef>(&to);
   if (node == nullptr) {
-    walk.report(Code::E0209, call.callee_span, "`" + word + "` needs a node, and `" + name + "` is none", "not a node")
-        .note("write a node that does it: `node each(x) -> (y) y = " + name + "(x);`");
+    walk.report(Code::E0209, call.callee_span, "`" + word + "` needs a node, but `" + name + "` is not a node",
+                "not a node")
+        .note("write a node that calls it: `node each(x) -> (y) y = " + name + "(x);`");
     return false;
   }
   const ast::Node& item = walk.program().nodes[node->node.index];
@@ -225,7 +226,7 @@ bool can_iterate(const ast::Call& call, const Reference& to, NameWalk& walk) {
         .label(item.name_span, "`" + name + "` is defined here");
     return false;
   };
-  if (item.external()) return told("an external node cannot be iterated", "only C knows its equations");
+  if (item.external()) return told("an external node cannot be iterated", "its equations are in C");
   const std::size_t results = item.outputs.size();
   if (how.kind == ast::Iteration::fold && results != how.states)
     return told("`fold` with " + count(how.states, "state") + " needs a node with " + count(how.states, "result"),
@@ -235,8 +236,8 @@ bool can_iterate(const ast::Call& call, const Reference& to, NameWalk& walk) {
                 "it has " + count(results, "result"));
   for (std::size_t k = 0; k < call.arguments.size() && k < how.states + how.sequences; ++k) {
     if (!call.arguments[k].name.valid()) continue;
-    walk.report(Code::E0209, call.arguments[k].name_span, "states and sequences go by position",
-                "only what is fixed may be named");
+    walk.report(Code::E0209, call.arguments[k].name_span, "states and sequences are passed by position",
+                "only the fixed arguments after the `;` can be named");
     return false;
   }
   return true;
@@ -251,7 +252,7 @@ void check_results(const ast::Call& call, const Reference& callee, std::size_t t
     walk.report(Code::E0207, call.callee_span,
                 "`" + name + "` has " + count(results, "result") + ", but one value is needed",
                 "`" + callee_text(walk.program(), callee, call) + "`")
-        .note("name the results in an equation of their own; `_` stands for one that is not needed");
+        .note("name the results in an equation of their own; write `_` for a result that you do not use");
     return;
   }
   walk.report(Code::E0204, call.callee_span,
@@ -299,9 +300,9 @@ MatchedArguments matched_arguments(const ast::Call& call, const Reference& calle
         "`" + name + "` takes " + count(list.size(), "argument") + ", not " + std::to_string(call.arguments.size()),
         "too many for `" + signature + "`");
   else if (good && !missing.empty())
-    walk.report(Code::E0204, call.callee_span, "`" + name + "` is not given " + missing, "`" + signature + "`");
+    walk.report(Code::E0204, call.callee_span, "the call of `" + name + "` lacks " + missing, "`" + signature + "`");
   if (std::holds_alternative<ParamRef>(callee) && places[1].empty() != places[2].empty())
-    walk.report(Code::E0204, call.callee_span, "`param` takes `act` and `step` together or neither",
+    walk.report(Code::E0204, call.callee_span, "`param` takes both `act` and `step`, or neither",
                 "`" + signature + "`");
   for (OrderedArguments& place : places) {
     if (place.empty()) place.emplace_back();
@@ -318,7 +319,7 @@ std::shared_ptr<const Tensor> loaded(ExprId e, const ast::Call& call, const Orde
       texts.push_back(t->value);
   if (texts.size() != 2) return nullptr;  // already reported
   if (walk.program().files == nullptr) {
-    walk.report(Code::E0806, call.callee_span, "files cannot be loaded here", "no folder to look in");
+    walk.report(Code::E0806, call.callee_span, "files cannot be loaded here", "this source is not in a folder");
     return nullptr;
   }
   const auto found = walk.program().files->find(walk.program().span(e), texts[0], texts[1]);

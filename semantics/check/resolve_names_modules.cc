@@ -77,9 +77,9 @@ void report_alias_twice(const Program& program, const ast::Module& module, const
       diagnostics.report(Code::E0202, second.span, "two modules are imported as `" + alias + "`", "again here")
           .label(first->span, "first here");
   if (first->module == second.module)
-    d.note("both are the same file: one of the imports is enough");
+    d.note("both import the same file: remove one of them");
   else
-    d.note("write `import " + second.target + " as NAME;` for another name");
+    d.note("write `import " + second.target + " as NAME;` to give it another name");
 }
 
 }  // namespace

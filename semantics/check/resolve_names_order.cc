@@ -57,14 +57,16 @@ void report_recursion(const Program& program, const std::vector<std::vector<Call
   for (std::size_t i = 0; i < ring.size(); ++i) names += name(i) + " calls ";
   Diagnostic& d = diagnostics.report(Code::E0206, span(0), "recursion between nodes: " + names + name(0), hop(0));
   for (std::size_t i = 1; i < ring.size(); ++i) d.label(span(i), hop(i));
-  d.note("a node is instantiated at each call, so recursion would never end; state goes through `fby`");
+  d.note(
+      "a node is instantiated at each call, so the recursion would never end; to keep a value for the next cycle, use "
+      "`fby`");
 }
 
 void report_ring(const Program& program, const Ring& ring, Diagnostics& diagnostics) {
   const ast::Const& item = program.consts[ring[0].first];
-  Diagnostic& d =
-      diagnostics.report(Code::E0208, item.name_span, "constant `" + program.text(item.name) + "` is defined by itself",
-                         "needs its own value");
+  Diagnostic& d = diagnostics.report(Code::E0208, item.name_span,
+                                     "constant `" + program.text(item.name) + "` is defined in terms of itself",
+                                     "needs its own value");
   for (std::size_t i = 1; i < ring.size(); ++i) {
     const ast::Const& hop = program.consts[ring[i].first];
     d.label(hop.name_span, "through `" + program.text(hop.name) + "`");

@@ -90,7 +90,7 @@ std::optional<ConstId> NameWalk::qualified_constant(const ast::Name& constant, S
         report(Code::E0201, span, "module `" + qualifier + "` has no constant `" + name + "`", "not found there");
     const std::string meant = did_you_mean(name, candidates);
     if (std::ranges::any_of(target.nodes, [&](NodeId n) { return program_.nodes[n.index].name == constant.symbol; }))
-      d.note("`" + program_.text(constant) + "(…)` calls the node of this name");
+      d.note("it has a node of this name: call it, `" + program_.text(constant) + "(…)`");
     else if (!meant.empty())
       d.note("did you mean `" + qualifier + "." + meant + "`?")
           .fix(span, qualifier + "." + meant, "write `" + qualifier + "." + meant + "`");
@@ -107,7 +107,7 @@ std::optional<ConstId> NameWalk::qualified_constant(const ast::Name& constant, S
   else if (variable(constant.qualifier) && operators().find(name))
     d.note("`" + name + "` is an operator: write `" + name + "(" + qualifier + ")`");
   else
-    d.note("constants of a file that is imported by its path are written without it");
+    d.note("a constant of a file that is imported by its path has no prefix");
   return std::nullopt;
 }
 
@@ -120,9 +120,9 @@ bool NameWalk::is_import_in_full(const std::string& path, Span span) {
   });
   if (found == imports.end()) return false;
   const std::string alias = text(found->alias), meant = alias + path.substr(last);
-  report(Code::E0201, span, "no module is imported as `" + module + "`", "written with its folder")
-      .note("`import " + module + (module.ends_with("." + alias) ? "" : " as " + alias) + ";` gives it the name `" +
-            alias + "`")
+  report(Code::E0201, span, "no module is imported as `" + module + "`", "the folder is not part of the name")
+      .note("`import " + module + (module.ends_with("." + alias) ? "" : " as " + alias) + ";` imports it as `" + alias +
+            "`")
       .fix(span, meant, "write `" + meant + "`", true);
   return true;
 }
@@ -132,12 +132,12 @@ void NameWalk::misplaced_collective(const std::string& name, Span span) {
   const bool adds = name.starts_with("all_");
   report(Code::E1001, span,
          "`" + form +
-             (adds ? "` adds over the micro-batches of the node that it stands in"
-                   : "` is about the ranks that share the rows of the node that it stands in"),
+             (adds ? "` adds one value over the micro-batches of a node with dealt inputs"
+                   : "` concerns the ranks that share the rows of a node with dealt inputs"),
          adds ? "not a call of one value in a node with dealt inputs"
               : "not a call `" + form + "` in a node with dealt inputs")
       .note(
-          "write `x: f32 dealt end` behind the inputs of this node, `end` what ends a micro-batch; or `import steps;` "
+          "write `x: f32 dealt end` for the inputs of this node, where `end` ends a micro-batch; or `import steps;` "
           "and `" +
           library_collective(name) + "`");
 }
@@ -146,8 +146,8 @@ void NameWalk::unknown_callee(const std::string& name, Span span) {
   if (lost_with_import({})) return fail();
   if (is_collective(name)) return misplaced_collective(name, span);
   if (dtype_named(name)) {
-    report(Code::E0201, span, "`" + name + "` is a type, and cannot be called", "not a node")
-        .note("a value is converted by `cast(" + name + ", x)`");
+    report(Code::E0201, span, "`" + name + "` is a type and cannot be called", "not a node")
+        .note("to convert a value, write `cast(" + name + ", x)`");
     return;
   }
   const ForeignPhrase* phrase = foreign_prefix(name);
@@ -156,7 +156,8 @@ void NameWalk::unknown_callee(const std::string& name, Span span) {
     report(Code::E0201, span, std::string(phrase->message), "not a node").note(std::string(phrase->note));
     return;
   }
-  Diagnostic& d = report(Code::E0201, span, "unknown node or operator `" + name + "`", "nothing of this name");
+  Diagnostic& d =
+      report(Code::E0201, span, "unknown node or operator `" + name + "`", "no node or operator has this name");
   if (!may_search()) return;
   const std::vector<std::string> found = nodes_of_library(name);
   for (const std::string& node : found)
@@ -164,7 +165,7 @@ void NameWalk::unknown_callee(const std::string& name, Span span) {
            ";` at the top of the file, and `" + node + "(…)`");
   if (!found.empty()) return;
   if (const std::string here = operator_meant(name); !here.empty()) {
-    d.note("did you mean `" + here + "`? `rmlc explain " + here + "` says what it takes");
+    d.note("did you mean `" + here + "`? `rmlc explain " + here + "` shows its operands");
     return;
   }
   std::vector<std::string> candidates = operators().names();

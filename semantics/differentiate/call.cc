@@ -304,9 +304,9 @@ class Expansion {
           .report(Code::E1001, call_.callee_span,
                   "the inputs of `" + program_.text(program_[at_.of].name) + "` are dealt, but not those of `" + name +
                       "`, where it learns",
-                  "nothing says here what a step is")
+                  "the end of a step is not known here")
           .label(dealt->span, "dealt here")
-          .note("write `dealt " + end + "` behind the inputs of `" + name + "` that it is given");
+          .note("write `dealt " + end + "` after the inputs of `" + name + "` that are passed to it");
       return false;
     }
     key_.step_sum = step_node(program_, "gradient");
@@ -335,10 +335,11 @@ class Expansion {
       floats += (floats.empty() ? "" : ", ") + name;
       if (!input.type || !input.type->dtype.valid()) open += (open.empty() ? "" : ", ") + name;
     }
-    if (floats.empty()) return "none of its inputs is a float, so there are no gradients";
-    return "behind its own results it has a gradient for each input that can be a float: " + floats +
-           (open.empty() ? ""
-                         : "; an input that is written `: i32`, say, has none, and no type is written for " + open);
+    if (floats.empty()) return "it has no float inputs, so it has no gradients";
+    return "after its own results it has a gradient for each input that can be a float: " + floats +
+           (open.empty()
+                ? ""
+                : "; if one is an integer, declare its type, such as `: i32`; no type is declared for " + open);
   }
 
   bool fits(const Derivative& derived) {
@@ -349,7 +350,7 @@ class Expansion {
     if (call_.arguments.size() != wanted)
       problem = of + " takes " + std::to_string(wanted) + " arguments, not " + std::to_string(call_.arguments.size());
     else if (std::ranges::any_of(call_.arguments, [](const ast::Argument& a) { return a.name.valid(); }))
-      problem = "arguments of `diff` go by position";
+      problem = "arguments of `diff` are passed by position";
     else if (targets != f_.results())
       problem = of + " has " + counted(f_.results(), "result") + ", but " + std::to_string(targets) +
                 (targets == 1 ? " is" : " are") + " named";

@@ -32,7 +32,7 @@ const Derivative& Derivatives::derive(const DerivativeKey& key) {
   } else if (of.external()) {
     diagnostics_
         .report(Code::E0602, of.name_span, "external node `" + program_.text(of.name) + "` has no gradient",
-                "differentiated, but only C knows its equations")
+                "it is differentiated, but its equations are in C")
         .note("write a node `diff_" + program_.text(of.name) + "`, or stop the gradient with `stop_gradient`");
     out.failed = true;
   } else {
@@ -102,7 +102,7 @@ void Derivatives::take_written(const DerivativeKey& key, Derivative& out) const 
         .report(Code::E0603, node.name_span, "`" + program_.text(node.name) + "` " + what,
                 "taken as the gradient of `" + program_.text(of.name) + "`")
         .note("its inputs are those of `" + program_.text(of.name) +
-              "`, a Boolean `bp` and an adjoint for each float output; its outputs those of `" +
+              "`, a Boolean `bp` and an adjoint for each float output; its outputs are those of `" +
               program_.text(of.name) + "`, then the gradients, named `d` and the input");
     out.failed = true;
   };
@@ -118,7 +118,7 @@ void Derivatives::take_written(const DerivativeKey& key, Derivative& out) const 
     const std::string& name = program_.text(node.outputs[k].name);
     Derivative::Extra extra = written_extra(program_, of, name);
     if (const auto meant = extra.kind == Derivative::Extra::other ? nearly_gradient(program_, of, name) : std::nullopt)
-      return refuse("has an output `" + name + "`, which is no gradient: that of `" + *meant + "` is named `d" +
+      return refuse("has an output `" + name + "`, which is not a gradient: that of `" + *meant + "` is named `d" +
                     *meant + "`");
     if (extra.kind == Derivative::Extra::gradient) find_activity(key, k, out, extra);
     out.extras.push_back(extra);

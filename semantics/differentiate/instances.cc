@@ -51,12 +51,12 @@ Moving of_all_elements(Derivation& d, Symbol p, const Moving& each) {
 void refuse_clock(Derivation& d, ExprId e) {
   d.derivatives.diagnostics()
       .report(Code::E1001, d.node.program.span(e),
-              "the gradient here cannot be added over micro-batches: it is not there at every cycle of `" +
+              "this gradient cannot be summed over micro-batches: it is not present at every cycle of `" +
                   d.node.text(d.node.node.name) + "`",
               "present at some of its cycles only")
       .note(
-          "micro-batches end at cycles that this never sees; take the parameter out of what is sampled, and sample "
-          "what is computed by it: `k = param(…);  … (k when c) …`");
+          "a micro-batch can end at a cycle where this is absent; define the parameter at every cycle and sample "
+          "it: `k = param(…);  … (k when c) …`");
   d.failed = true;
 }
 

@@ -129,8 +129,8 @@ class Substitution {
 void refuse_operand(Derivation& d, const Application& at, const std::string& because) {
   // For an operator that only rules write, the reason names the operator that the user wrote.
   refuse(d, at.self, because.starts_with('`') ? because : "`" + std::string(at.row->name) + "`: " + because)
-      .label(d.node.program.span(at.operand.value), "depends on what is to be trained, or on an input")
-      .note("write `stop_gradient(…)` around it where none is meant to");
+      .label(d.node.program.span(at.operand.value), "depends on a parameter or an input")
+      .note("if no gradient is meant to flow, write `stop_gradient(…)` around it");
 }
 
 void pass_on_operand(Derivation& d, const Application& at, Flow flow, const PassOn& pass_on) {
@@ -139,7 +139,7 @@ void pass_on_operand(Derivation& d, const Application& at, Flow flow, const Pass
   if (!d.node.is_float_expr(at.operand.value)) {
     // Integers and Booleans have no adjoint. If they are computed from floats, that is an error.
     if (is_elementwise && at.row->scalar == ScalarOp::cast && at.operand.place == 0)
-      refuse_operand(d, at, "it makes a float of what is not one");
+      refuse_operand(d, at, "it converts a value that is not a float");
     return;
   }
   if (!rule.adjoint.valid()) {
@@ -292,7 +292,7 @@ void pass_on_subscript(Derivation& d, ExprId e, Flow flow, const PassOn& pass_on
   flow = reduced(d, std::move(flow), e);
   Subscript subscript(d, index);
   if (subscript.is_refused()) {
-    refuse(d, e, "an index that changes after a range")
+    refuse(d, e, "an index that is not constant, after a range")
         .note("bring the axis to the front with `transpose`, and index first");
     return;
   }

@@ -61,11 +61,11 @@ void report_alias_cycle(const Draft& draft, const Program& program, const std::v
   const std::vector<DraftId> named = named_ones(draft, cycle);
   const auto name = [&](DraftId d) { return quoted_name(draft, d); };
   Diagnostic& d =
-      diagnostics.report(Code::E0501, draft[named[0]].span, name(named[0]) + " is defined by itself",
+      diagnostics.report(Code::E0501, draft[named[0]].span, name(named[0]) + " is defined in terms of itself",
                          named.size() == 1 ? "same cycle" : name(named[0]) + " is " + name(named[1]) + ", same cycle");
   for (std::size_t k = 1; k < named.size(); ++k)
     d.label(draft[named[k]].span, name(named[k]) + " is " + name(named[(k + 1) % named.size()]) + ", same cycle");
-  d.note("put a `fby` on the way: then it depends on its previous value");
+  d.note("break the cycle with a delay: `init fby …` takes the value of the previous cycle");
   add_instance_chain(d, draft, program, draft[named[0]].instance);
 }
 
@@ -73,8 +73,9 @@ void report_value_cycle(const Draft& draft, const Program& program, const std::v
                         Diagnostics& diagnostics) {
   const std::vector<DraftId> named = named_ones(draft, cycle);
   const auto name = [&](DraftId d) { return quoted_name(draft, d); };
-  Diagnostic& d = diagnostics.report(Code::E0501, draft[named[0]].span,
-                                     name(named[0]) + " needs its own value of the same cycle", "defined by itself");
+  Diagnostic& d =
+      diagnostics.report(Code::E0501, draft[named[0]].span, name(named[0]) + " needs its own value of the same cycle",
+                         "defined in terms of itself");
   for (std::size_t k = 0; k < named.size(); ++k) {
     const std::string hop = name(named[k]) + " needs " + name(named[(k + 1) % named.size()]) + " at the same cycle";
     d.label(draft[named[k]].span, hop);

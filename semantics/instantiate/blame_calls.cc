@@ -33,12 +33,12 @@ class CallReport {
   void tell(InstanceId inner, const Problem& p, Diagnostics& diagnostics) const {
     const std::string name = program_.text(node_.name);
     Diagnostic& d = diagnostics.report(p.code, draft_.instances[call_.index].call,
-                                       "what `" + name + "` is given does not fit: " + p.message);
+                                       "the arguments of `" + name + "` do not fit: " + p.message);
     const ShapeRules rules(draft_, states_);
     for (const DraftId argument : given_)
       if (known(argument) && states_[argument.index].constant == nullptr)
         label(d, draft_[argument].span, rules.label_of(argument));
-    label(d, p.span, p.label.empty() ? "here it fails" : p.label);
+    label(d, p.span, p.label.empty() ? "the operation that fails" : p.label);
     for (const Label& l : p.secondary) label(d, l.span, l.text);
     for (InstanceId i = inner; i != call_; i = draft_.instances[i.index].parent)
       label(d, draft_.instances[i.index].call,
@@ -47,7 +47,7 @@ class CallReport {
     std::string parameters;
     for (const ast::Parameter& input : node_.inputs)
       parameters += (parameters.empty() ? "" : ", ") + program_.text(input.name);
-    d.note("the parameters of `" + name + "` are, in this order, " + parameters);
+    d.note("the parameters of `" + name + "` are, in order: " + parameters);
     suggest_order(d);
     suggest_rows(d, name);
   }

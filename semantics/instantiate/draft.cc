@@ -12,7 +12,7 @@ void add_instance_chain(Diagnostic& d, const Draft& draft, const Program& progra
   constexpr std::size_t shown_per_end = 4;
   for (std::size_t k = 0; k < chain.size(); ++k) {
     if (chain.size() > 2 * shown_per_end && k == shown_per_end) {
-      d.note("… and " + std::to_string(chain.size() - 2 * shown_per_end) + " instances more");
+      d.note("… and " + std::to_string(chain.size() - 2 * shown_per_end) + " more instances");
       k = chain.size() - shown_per_end;
     }
     const Instance& i = draft.instances[chain[k].index];

@@ -235,8 +235,8 @@ class Elaborator {
     const auto hold = [&](const char* limit, std::uint64_t count, std::uint64_t most, const char* what) {
       if (!whole_.excess && count > most) exceed(scope.instance, limit, most, what);
     };
-    hold("calls", scope.calls, limits.calls, "calls within one another");
-    hold("loops", entry_.depth.loops, limits.loops, "iterations within one another");
+    hold("calls", scope.calls, limits.calls, "nested calls");
+    hold("loops", entry_.depth.loops, limits.loops, "nested iterations");
     hold("instances", whole_.instances, limits.instances, "instances of nodes");
     hold("equations", whole_.equations, limits.equations, "equations once its nodes are inlined");
     if (whole_.excess) write_.diagnostics.append(*whole_.excess);
@@ -246,12 +246,12 @@ class Elaborator {
   void exceed(InstanceId at, const std::string& limit, std::uint64_t bound, const std::string& what) {
     whole_.excess = {Code::E0702,
                      "the program has more than " + std::to_string(bound) + " " + what,
-                     {write_.draft.instances[at.index].call, "here there are too many"},
+                     {write_.draft.instances[at.index].call, "the limit is exceeded here"},
                      {},
                      {},
                      {}};
     add_instance_chain(*whole_.excess, write_.draft, write_.program(), at);
-    whole_.excess->note("where so many are meant, `--limit " + limit + "=N` lets more of them in");
+    whole_.excess->note("if this is intended, raise the limit: `--limit " + limit + "=N`");
   }
 
   const Entry& entry_;

@@ -74,12 +74,13 @@ bool Iterator::find_length(const std::vector<IteratorOperand>& operands, std::in
     if (!shape.empty() && shape[0] == length) continue;
     out.code = Code::E0303;
     out.about_operands = true;
-    out.problem = shape.empty() ? "`" + word + "` goes along the first axis of its sequences, and a scalar has none"
-                                : "the sequences of `" + word + "` have " + std::to_string(length) + " and " +
-                                      count_text(shape[0]) + " along their first axis";
+    out.problem = shape.empty()
+                      ? "`" + word + "` iterates over the first axis of its sequences, but a scalar has no axes"
+                      : "the sequences of `" + word + "` have " + std::to_string(length) + " and " +
+                            count_text(shape[0]) + " along their first axis";
     if (shape.empty())
-      out.notes.push_back("what is the same for all elements stands behind the sequences and a `;`: `" + word + " f(" +
-                          (how_.states > 0 ? "states…; " : "") + "sequences…; fixed…)`");
+      out.notes.push_back("arguments that are the same for all elements follow the sequences after a `;`: `" + word +
+                          " f(" + (how_.states > 0 ? "states…; " : "") + "sequences…; fixed…)`");
     return false;
   }
   return true;
@@ -108,39 +109,40 @@ bool Iterator::stays_inside(const Core& body, IteratorBody& out) const {
     const core::Apply* apply = apply_of(body, ValueId{v});
     const Span at = body.values[v].span;
     if (apply != nullptr && is_joint(apply->op) && how_.kind != ast::Iteration::map)
-      return refuse(out, described(), "sums over parameters", at, {"take the sum before, and iterate with it"});
+      return refuse(out, described(), "sums over parameters", at,
+                    {"compute the sum before the iteration and pass it as an argument"});
     const auto* call = std::get_if<rml::core::Call>(&body.values[v].rhs);
     if (call != nullptr && body.externals[call->external].in_c())
       return refuse(out, described(), "calls the external node `" + body.externals[call->external].symbol + "`", at,
-                    {"only C knows what that does"});
+                    {"the compiler does not know what a C function does"});
   }
   return true;
 }
 
 // A fold or scan starts from its initial states at every cycle, so its body may have no memory.
 bool Iterator::stands_outside_time(const Core& body, IteratorBody& out) const {
-  const std::string taken = "`map` takes it: there each element has a memory of its own";
+  const std::string taken = "`map` accepts it: each element then has a memory of its own";
   for (const rml::Value& v : body.values) {
     const auto* apply = std::get_if<core::Apply>(&v.rhs);
     if (apply != nullptr && operators()[apply->op].random)
       return refuse(out, described(), "draws random numbers", v.span,
-                    {"draw all of them before, and iterate over them"});
+                    {"draw the numbers before the iteration and pass them as a sequence"});
     if (apply != nullptr && mapped::is_over_elements(apply->op))
-      return refuse(out, described(), "sums over elements", v.span, {"only `map` has all of them at once"});
+      return refuse(out, described(), "sums over elements", v.span, {"only `map` has all elements at the same time"});
   }
   const auto held = std::ranges::find_if_not(body.parameters, &Parameter::is_stopped);
   if (held != body.parameters.end())
-    return refuse(out, described(), "has a `param`", body[held->value].span, {"give it the parameter as an argument"});
+    return refuse(out, described(), "has a `param`", body[held->value].span, {"pass the parameter as an argument"});
   for (const rml::Value& v : body.values) {
     if (std::holds_alternative<core::Fby>(v.rhs))
-      return refuse(out, described(), "remembers from cycle to cycle", v.span,
-                    {"give it what it remembers as a state", taken});
+      return refuse(out, described(), "keeps a value from cycle to cycle", v.span,
+                    {"pass the value as a state", taken});
     if (std::holds_alternative<core::Post>(v.rhs))
-      return refuse(out, described(), "looks at the next cycle", v.span, {"iterate in reverse: `scan[reverse]`"});
+      return refuse(out, described(), "reads the next cycle", v.span, {"iterate in reverse: `scan[reverse]`"});
   }
   if (!body.asserts.empty())
-    return refuse(out, described(), "asserts something", body.asserts[0].span,
-                  {"assert it of what the iteration yields"});
+    return refuse(out, described(), "contains an assert", body.asserts[0].span,
+                  {"move the assert to the result of the iteration"});
   return true;
 }
 
@@ -154,8 +156,8 @@ bool Iterator::spreads(const Core& body, IteratorBody& out) const {
     const rml::Value& v = body.values[k];
     if (v.shape.size() < max_rank || body.is_const(ValueId{k}) || !elements.differs(ValueId{k})) continue;
     out.code = Code::E0305;
-    out.problem = "all elements of this `map` together have more than " + std::to_string(max_rank) + " axes";
-    if (v.span.end > 0) out.places.push_back({v.span, "each of them has shape " + to_string(v.shape)});
+    out.problem = "the result of this `map` has more than " + std::to_string(max_rank) + " axes";
+    if (v.span.end > 0) out.places.push_back({v.span, "each element has shape " + to_string(v.shape)});
     return false;
   }
   return true;

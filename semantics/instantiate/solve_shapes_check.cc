@@ -81,7 +81,7 @@ class ShapeCheck {
                type(d) + " has more than " + std::to_string(most) + " elements",
                {},
                {},
-               {"where so many are meant, `--limit elements=N` lets larger tensors in"}});
+               {"if this is intended, raise the limit: `--limit elements=N`"}});
   }
 
   void check_merge(DraftId d, const Merge& merge) {
@@ -131,7 +131,8 @@ class ShapeCheck {
     const bool own = draft_[x].name == draft_[d].name;
     p.secondary.push_back({draft_[x].span, own ? "this is " + type(x) : rules_.label_of(x)});
     if (declared.shape.empty())
-      p.notes.push_back("a type without extents is a scalar's; without a type it may have any shape");
+      p.notes.push_back(
+          "a type without extents declares a scalar; without a declared type the value may have any shape");
     else if (broadcast(state(x).shape, state(d).shape) == state(d).shape)
       p.notes.push_back("to repeat it along the axes, write `broadcast_to(…, " + to_string(state(d).shape) + ")`");
     misdeclared_.push_back(d);
@@ -218,13 +219,13 @@ class ShapeCheck {
   void explain_argument(DraftId d, DraftId value, Problem& p) const {
     const Span defined = draft_[value].span;
     if (std::ranges::none_of(p.secondary, [&](const Label& l) { return l.span == defined; }))
-      p.secondary.push_back({defined, "what is given for it"});
+      p.secondary.push_back({defined, "its argument"});
     const auto* apply = std::get_if<Apply>(&draft_[d].rhs);
     if (apply == nullptr) return;
     std::string order;
     for (const OperatorParameter& parameter : operators()[apply->op].parameters)
       order += (order.empty() ? "" : ", ") + std::string(parameter.name);
-    p.notes.push_back("the parameters are, in this order, " + order);
+    p.notes.push_back("the parameters are, in order: " + order);
   }
 
   // Adds notes that follow a value which is not constant to the reason.
@@ -254,7 +255,7 @@ class ShapeCheck {
         else if (apply != nullptr && operators()[apply->op].random)
           p.notes.push_back("a random value is known only at run time");
         else if (element_count(state(d).shape).value_or(0) > max_static_elements)
-          p.notes.push_back("what has more than " + std::to_string(max_static_elements) +
+          p.notes.push_back("a tensor of more than " + std::to_string(max_static_elements) +
                             " elements is not evaluated at compile time");
         else
           p.notes.push_back("it cannot be evaluated at compile time");

@@ -162,7 +162,7 @@ Outcome<Shape> ShapeRules::extents(const std::vector<DraftId>& list, const std::
     if (extent.constant == nullptr) return NotConstant{d, what};
     if (!extent.shape.empty() || !is_integer(extent.constant->dtype()))
       return problem(Code::E0305, draft_[d].span,
-                     "an extent is one integer, not " + type_string(draft_[d].dtype, extent.shape));
+                     "an extent must be one integer, not " + type_string(draft_[d].dtype, extent.shape));
     shape.push_back(extent.constant->integers()[0]);
     if (shape.back() < 0)
       return problem(Code::E0305, draft_[d].span, "extent " + std::to_string(shape.back()) + " is negative");
@@ -190,12 +190,14 @@ Outcome<std::vector<Attribute>> ShapeRules::attributes(const Apply& apply) const
       if (parameter.kind == ParameterKind::number) {
         const auto v = number(*s.constant);
         if (!v)
-          return problem(Code::E0305, span, what + " is one number, not " + type_string(s.constant->dtype(), s.shape));
+          return problem(Code::E0305, span,
+                         what + " must be one number, not " + type_string(s.constant->dtype(), s.shape));
         a.number = *v;
       } else {
         if (s.shape.size() > 1 || !is_integer(s.constant->dtype()))
-          return problem(Code::E0305, span,
-                         what + " is an integer or a vector of them, not " + type_string(s.constant->dtype(), s.shape));
+          return problem(
+              Code::E0305, span,
+              what + " must be an integer or a vector of integers, not " + type_string(s.constant->dtype(), s.shape));
         a.scalar = s.shape.empty();
         a.integers = s.constant->integers();
         if (a.integers.empty() && has_one(parameter))
@@ -247,7 +249,7 @@ Outcome<std::int64_t> ShapeRules::bound(DraftId d, const char* what) const {
   if (s.constant == nullptr) return NotConstant{d, what};
   if (!s.shape.empty() || !is_integer(s.constant->dtype()))
     return problem(Code::E0303, draft_[d].span,
-                   std::string(what) + " is one integer, not " + type_string(draft_[d].dtype, s.shape));
+                   std::string(what) + " must be one integer, not " + type_string(draft_[d].dtype, s.shape));
   return s.constant->integers()[0];
 }
 
@@ -262,8 +264,8 @@ Outcome<IndexAxis> ShapeRules::index_axis(const Item& item, const Shape& shape, 
     if (!at.known) return {};
     if (!at.shape.empty())
       return problem(Code::E0303, item.span,
-                     "an index is one integer, not " + type_string(draft_[item.at].dtype, at.shape) +
-                         ": `take(x, i, axis=0)` takes many");
+                     "an index must be one integer, not " + type_string(draft_[item.at].dtype, at.shape) +
+                         ": `take(x, i, axis=0)` takes several");
     if (at.constant == nullptr) return IndexAxis{IndexAxis::dynamic, 0, 1, 1, item.at};
     const std::int64_t written = at.constant->integers()[0];
     const std::int64_t index = written < 0 ? written + extent : written;

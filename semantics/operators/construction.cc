@@ -45,7 +45,7 @@ Fault evaluate_param(const Application&, const EvaluationContext&, Operands in, 
 
 ShapeResult sharers_shape(const Application& app) {
   const auto& maps = app.attributes[0].integers;
-  if (maps.size() != 1 || maps[0] < 1) return "the number of maps is one integer above 0, not " + to_string(maps);
+  if (maps.size() != 1 || maps[0] < 1) return "the number of maps must be one integer above 0, not " + to_string(maps);
   return same_shape(app);
 }
 
@@ -57,7 +57,7 @@ Fault evaluate_full(const Application&, const EvaluationContext&, Operands in, T
 // The shape for an attribute that is one integer, such as n of iota.
 ShapeResult extent_attribute(const Attribute& attribute, std::string_view what) {
   if (attribute.integers.size() != 1)
-    return std::string(what) + " is one integer, not " + to_string(attribute.integers);
+    return std::string(what) + " must be one integer, not " + to_string(attribute.integers);
   const std::int64_t extent = attribute.integers[0];
   if (extent < 0) return std::string(what) + " " + std::to_string(extent) + " is negative";
   if (extent > std::numeric_limits<std::int32_t>::max())

@@ -60,7 +60,7 @@ std::variant<Subscripts, std::string> read_subscripts(const std::string& text) {
       behind_arrow = true;
       ++i;
     } else {
-      return "subscripts \"" + text + "\": '" + text.substr(i, 3) + "' is no letter, `,`, `...` or `->` here";
+      return "subscripts \"" + text + "\": '" + text.substr(i, 3) + "' is not a letter, `,`, `...` or `->`";
     }
   }
   end_term();

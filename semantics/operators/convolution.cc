@@ -27,7 +27,7 @@ std::string channels_error(const Shape& x, const Shape& filter, std::int64_t gro
 // to `outputs` channels, or an empty string.
 std::string mismatch(const Shape& x, const Shape& filter, Attributes attributes) {
   const std::int64_t groups = attributes[4].integers.size() == 1 ? attributes[4].integers[0] : 0;
-  if (groups < 1) return "groups is one positive integer, not " + to_string(attributes[4].integers);
+  if (groups < 1) return "groups must be one positive integer, not " + to_string(attributes[4].integers);
   if (filter[0] % groups != 0)
     return "the " + std::to_string(filter[0]) + " channels out of a filter of shape " + to_string(filter) +
            " do not divide into " + std::to_string(groups) + " groups";
@@ -75,7 +75,7 @@ ShapeResult transpose_shape(const Application& app) {
   if (const auto* error = std::get_if<std::string>(&windows)) return *error;
   const Attribute& groups = app.attributes[4];
   const std::int64_t n = groups.integers.size() == 1 ? groups.integers[0] : 0;
-  if (n < 1) return "groups is one positive integer, not " + to_string(groups.integers);
+  if (n < 1) return "groups must be one positive integer, not " + to_string(groups.integers);
   if (x[1] != filter[0] || filter[0] % n != 0) return channels_error(x, filter, n, std::to_string(filter[0]));
   std::int64_t channels = 0;
   if (__builtin_mul_overflow(filter[1], n, &channels)) return checked_shape({filter[1], n});

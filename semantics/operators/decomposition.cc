@@ -109,7 +109,7 @@ ShapeResult eigh_shape(const Application& app) {
 
 ShapeResult power_shape(const Application& app) {
   if (app.attributes[0].integers.size() != 1)
-    return "the exponent is one integer, not " + to_string(app.attributes[0].integers);
+    return "the exponent must be one integer, not " + to_string(app.attributes[0].integers);
   return square_shape(app);
 }
 

@@ -95,7 +95,7 @@ ShapeResult slope_shape(const Application& app) {
   const Attribute& times = app.attributes[2];
   if (!(app.attributes[1].number >= 1)) return "the order of a norm is at least 1, or infinite";
   if (times.integers.size() != 1 || times.integers[0] < 0)
-    return "times is one integer, not negative, and not " + to_string(times.integers);
+    return "times must be one integer, not negative, and not " + to_string(times.integers);
   const auto both = broadcast(app.operand_shapes[0], app.operand_shapes[1]);
   if (!both || *both != app.operand_shapes[0])
     return "a norm of shape " + to_string(app.operand_shapes[1]) + " does not broadcast to " +
@@ -257,7 +257,7 @@ ShapeResult summed(const Application& app) {
   constexpr std::int64_t most = 4096;
   if (x[0] > most)
     return "a tree of " + std::to_string(x[0]) + " values: at most " + std::to_string(most) + " are added so";
-  if (x[0] == 0) return "there is nothing to sum: the first axis of " + to_string(x) + " is empty";
+  if (x[0] == 0) return "the first axis of " + to_string(x) + " is empty, so no elements can be summed";
   return Shape(x.begin() + 1, x.end());
 }
 

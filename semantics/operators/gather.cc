@@ -23,7 +23,7 @@ std::string text_of(const Shape& a, const Shape& b) { return to_string(a) + " an
 
 ShapeResult taken(const Shape& x, const Shape& i, const Attribute& axis) {
   if (!axis.given) return i;
-  if (axis.integers.size() != 1) return "axis is one integer, not " + to_string(axis.integers);
+  if (axis.integers.size() != 1) return "axis must be one integer, not " + to_string(axis.integers);
   const auto k = normalized_axis(axis.integers[0], x.size());
   if (!k) return axis_error(axis.integers[0], x.size());
   const auto at = static_cast<std::ptrdiff_t>(*k);
@@ -61,8 +61,8 @@ ShapeResult add_at_shape(const Application& app) {
 
 // The error if x and the indices differ in rank or the axis is wrong; else an empty string.
 std::string elements_error(const Shape& x, const Shape& i, const Attribute& axis) {
-  if (axis.integers.size() != 1) return "axis is one integer, not " + to_string(axis.integers);
-  if (x.size() != i.size()) return "a tensor and its indices have one rank, not " + text_of(x, i);
+  if (axis.integers.size() != 1) return "axis must be one integer, not " + to_string(axis.integers);
+  if (x.size() != i.size()) return "a tensor and its indices must have the same rank, not " + text_of(x, i);
   if (!normalized_axis(axis.integers[0], x.size())) return axis_error(axis.integers[0], x.size());
   return {};
 }
@@ -99,9 +99,9 @@ ShapeResult take_along_axis_shape(const Application& app) {
 // ---- index tuples ----------------------------------------------------------------------------
 
 ShapeResult gather_nd_result(const Shape& x, const Shape& i, const Attribute& batch_dims) {
-  if (batch_dims.integers.size() != 1) return "batch_dims is one integer, not " + to_string(batch_dims.integers);
+  if (batch_dims.integers.size() != 1) return "batch_dims must be one integer, not " + to_string(batch_dims.integers);
   const std::int64_t batches = batch_dims.integers[0];
-  if (i.empty()) return "index tuples lie along the last axis of the indices, which are a scalar";
+  if (i.empty()) return "index tuples are along the last axis of the indices, but the indices are a scalar";
   const auto rank = static_cast<std::int64_t>(std::min(x.size(), i.size() - 1));
   if (batches < 0 || batches > rank)
     return "batch_dims " + std::to_string(batches) + " for a tensor and indices of shapes " + text_of(x, i);
@@ -111,7 +111,7 @@ ShapeResult gather_nd_result(const Shape& x, const Shape& i, const Attribute& ba
       return "batches of a tensor and its indices differ along axis " + std::to_string(k) + ": " + text_of(x, i);
   if (i.back() > static_cast<std::int64_t>(x.size() - b))
     return "tuples of " + std::to_string(i.back()) + " indices for the " + std::to_string(x.size() - b) + " axes of " +
-           to_string(x) + (b > 0 ? " behind its batches" : "");
+           to_string(x) + (b > 0 ? " after its batch axes" : "");
   Shape y(i.begin(), i.end() - 1);
   y.insert(y.end(), x.begin() + batches + i.back(), x.end());
   return checked_shape(std::move(y));
@@ -187,7 +187,7 @@ template <ShapeRule forward>
 ShapeResult tangent_shape(const Application& app) {
   if (std::string error = scattered_error<forward>(app); !error.empty()) return error;
   if (app.operand_shapes[4] != varied_shape(app))
-    return "what varies has the shape " + to_string(varied_shape(app)) + ", not " + to_string(app.operand_shapes[4]);
+    return "the variation has the shape " + to_string(varied_shape(app)) + ", not " + to_string(app.operand_shapes[4]);
   return app.operand_shapes[3];
 }
 
@@ -208,7 +208,7 @@ std::string starts_error(const Shape& x, const Shape& starts, const Shape& part,
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (part[k] == x[k]) continue;
     if (part[k] < 0 || part[k] > x[k] || static_cast<std::int64_t>(k) >= starts[0])
-      return what + to_string(part) + " is no part of " + to_string(x) + " along axis " + std::to_string(k);
+      return what + to_string(part) + " is not a part of " + to_string(x) + " along axis " + std::to_string(k);
   }
   return {};
 }
@@ -225,9 +225,9 @@ ShapeResult dynamic_slice_shape(const Application& app) {
 
 ShapeResult dynamic_update_slice_shape(const Application& app) {
   const Shape &x = app.operand_shapes[0], &updates = app.operand_shapes[1];
-  if (updates.size() != x.size()) return "a tensor and what is put in have one rank, not " + text_of(x, updates);
-  if (std::string error = starts_error(x, app.operand_shapes[2], updates, "what is put in, "); !error.empty())
-    return error;
+  if (updates.size() != x.size())
+    return "a tensor and its new part must have the same rank, not " + text_of(x, updates);
+  if (std::string error = starts_error(x, app.operand_shapes[2], updates, "a new part, "); !error.empty()) return error;
   return x;
 }
 

@@ -39,7 +39,7 @@ ShapeResult sampled(const Shape& x, const Shape& grid, Attributes attributes) {
   Shape y = {x[0], x[1]};
   y.insert(y.end(), grid.begin() + 1, grid.end() - 1);
   if (std::count(x.begin() + 2, x.end(), 0) > 0 && *element_count(grid) > 0)
-    return "there are no elements to sample along an axis of " + to_string(x);
+    return "no elements to sample along an axis of " + to_string(x);
   return checked_shape(std::move(y));
 }
 

@@ -193,7 +193,7 @@ ShapeResult pad_shape(const Application& app) {
     const std::int64_t before = width(app.attributes[0], k), after = width(app.attributes[1], k);
     const std::string axis = " of axis " + std::to_string(k) + " of " + to_string(x);
     if (y[k] < 0)
-      return "padding by " + std::to_string(before) + " and " + std::to_string(after) + " leaves less than nothing" +
+      return "padding by " + std::to_string(before) + " and " + std::to_string(after) + " leaves a negative extent" +
              axis;
     if (x[k] == 0 && y[k] > 0 && mode_named(mode.text) != Mode::constant)
       return "nothing to pad with by \"" + mode.text + "\": extent 0" + axis;
@@ -202,7 +202,7 @@ ShapeResult pad_shape(const Application& app) {
   if (std::holds_alternative<std::string>(checked)) return checked;
   std::size_t moves = 1;
   for (const Pieces& pieces : pad_pieces(x, app.attributes)) moves *= std::max<std::size_t>(1, pieces.size());
-  if (moves > max_moves) return "too many axes padded by \"" + mode.text + "\" at once: pad some of them first";
+  if (moves > max_moves) return "too many axes padded by \"" + mode.text + "\" in one call: pad some of them first";
   return checked;
 }
 
@@ -257,8 +257,8 @@ std::vector<Move> repeat_moves(const Shape& x, std::span<const Attribute> attrib
 
 ShapeResult repeat_shape(const Application& app) {
   const Attribute &by = app.attributes[0], &axis = app.attributes[1];
-  if (by.integers.size() != 1) return "repeats is one integer, not " + to_string(by.integers);
-  if (axis.given && axis.integers.size() != 1) return "axis is one integer, not " + to_string(axis.integers);
+  if (by.integers.size() != 1) return "repeats must be one integer, not " + to_string(by.integers);
+  if (axis.given && axis.integers.size() != 1) return "axis must be one integer, not " + to_string(axis.integers);
   const Shape x = axis.given ? app.operand_shapes[0] : Shape{*element_count(app.operand_shapes[0])};
   Shape factors(x.size(), 1);
   const auto k = axis.given ? normalized_axis(axis.integers[0], x.size()) : std::optional<std::size_t>(0);
@@ -326,7 +326,7 @@ std::int64_t diagonal_length(std::int64_t rows, std::int64_t columns, std::int64
 }
 
 std::string diagonal_offset_error(const Attribute& k) {
-  if (k.integers.size() != 1) return "a diagonal is one integer, not " + to_string(k.integers);
+  if (k.integers.size() != 1) return "a diagonal must be one integer, not " + to_string(k.integers);
   if (k.integers[0] < -max_elements || k.integers[0] > max_elements)
     return "diagonal " + std::to_string(k.integers[0]) + " is too far";
   return {};
@@ -358,7 +358,7 @@ ShapeResult diagonal_shape(const Application& app) {
   std::optional<std::size_t> axes[2];
   for (const std::size_t i : {0, 1}) {
     const Attribute& axis = app.attributes[i + 1];
-    if (axis.integers.size() != 1) return "an axis is one integer, not " + to_string(axis.integers);
+    if (axis.integers.size() != 1) return "an axis must be one integer, not " + to_string(axis.integers);
     axes[i] = normalized_axis(axis.integers[0], x.size());
     if (!axes[i]) return axis_error(axis.integers[0], x.size());
   }

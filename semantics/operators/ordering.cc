@@ -23,7 +23,7 @@ std::string axis_and_flags_error(const Application& app, std::size_t axis, std::
   for (std::size_t k = 0; k <= axis; ++k) {
     const Attribute& a = app.attributes[k];
     if (a.given && a.integers.size() != 1)
-      return std::string(k == axis ? "axis" : "k") + " is one integer, not " + to_string(a.integers);
+      return std::string(k == axis ? "axis" : "k") + " must be one integer, not " + to_string(a.integers);
   }
   std::size_t next = axis;
   for (const std::string_view flag : flags)
@@ -67,7 +67,7 @@ std::int64_t order_scratch(const Application& app) {
 
 ShapeResult searchsorted_shape(const Application& app) {
   const Shape& sorted = app.operand_shapes[0];
-  if (sorted.size() != 1) return "searchsorted looks in a vector, not in " + to_string(sorted);
+  if (sorted.size() != 1) return "searchsorted searches a vector, not " + to_string(sorted);
   if (std::string error = flag_error(app.attributes[0], "right"); !error.empty()) return error;
   if (std::string error = too_long(sorted[0]); !error.empty()) return error;
   return app.operand_shapes[1];

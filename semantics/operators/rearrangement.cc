@@ -107,7 +107,7 @@ OperatorInfo summing(std::string_view name, std::vector<OperatorParameter> attri
 ShapeResult eye_shape(const Application& app) {
   const Attribute &n = app.attributes[0], &m = app.attributes[1], &k = app.attributes[2];
   for (const Attribute* a : {&n, &m, &k})
-    if (a->given && a->integers.size() != 1) return "an extent is one integer, not " + to_string(a->integers);
+    if (a->given && a->integers.size() != 1) return "an extent must be one integer, not " + to_string(a->integers);
   return checked_constant({n.integers[0], m.given ? m.integers[0] : n.integers[0]});
 }
 

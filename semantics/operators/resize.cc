@@ -31,7 +31,7 @@ std::string name_error(std::string_view what, const std::string_view (&names)[N]
 std::string attributes_error(const Shape& x, Attributes a) {
   for (const std::size_t k : {0, 1})
     if (a[k].integers.size() != 1)
-      return std::string(k == 0 ? "axis" : "size") + " is one integer, not " + to_string(a[k].integers);
+      return std::string(k == 0 ? "axis" : "size") + " must be one integer, not " + to_string(a[k].integers);
   for (const std::string& error : {flag_error(a[8], "antialias"), flag_error(a[9], "exclude_outside")})
     if (!error.empty()) return error;
   if (!normalized_axis(a[0].integers[0], x.size())) return axis_error(a[0].integers[0], x.size());
@@ -39,7 +39,7 @@ std::string attributes_error(const Shape& x, Attributes a) {
   if (std::string error = name_error("mode of resizing is", sampling::modes, a[2].text); !error.empty()) return error;
   if (std::string error = name_error("coordinates are", sampling::coordinates, a[3].text); !error.empty()) return error;
   if (!(a[4].number >= 0) || std::isinf(a[4].number))
-    return "scale " + std::to_string(a[4].number) + " is no positive number, nor 0";
+    return "scale " + std::to_string(a[4].number) + " must be positive, or 0";
   for (const std::size_t k : {5, 6, 7})
     if (!std::isfinite(a[k].number)) return "start, end and cubic are numbers, neither infinite nor NaN";
   return {};
@@ -49,7 +49,7 @@ std::string attributes_error(const Shape& x, Attributes a) {
 // else empty.
 std::string extents_error(const Shape& x, std::size_t axis, std::int64_t from, std::int64_t to, double scale) {
   const std::string along = " along axis " + std::to_string(axis) + " of " + to_string(x);
-  if (from == 0 && to > 0) return "there are no elements to make " + std::to_string(to) + " of" + along;
+  if (from == 0 && to > 0) return "no elements to make " + std::to_string(to) + " of" + along;
   if (sampling::Axis{.from = from, .to = to, .scale = scale}.fits()) return {};
   return "scale " + std::to_string(scale) + " does not make " + std::to_string(to) + " elements of " +
          std::to_string(from) + along;

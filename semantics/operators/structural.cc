@@ -151,7 +151,7 @@ ShapeResult part_starts_shape(const Application& app) {
   const ShapeResult whole =
       concat_shape({app.operand_dtypes, app.operand_shapes, app.attributes.subspan(1), DType::i32});
   if (std::holds_alternative<std::string>(whole)) return whole;
-  if (app.attributes[0].integers.size() != 1) return "part is one integer";
+  if (app.attributes[0].integers.size() != 1) return "part must be one integer";
   const std::int64_t part = app.attributes[0].integers[0];
   if (part < 0 || part >= static_cast<std::int64_t>(app.operand_shapes.size())) {
     return "part " + std::to_string(part) + " of " + std::to_string(app.operand_shapes.size());

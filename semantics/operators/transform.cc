@@ -23,7 +23,7 @@ std::string points_error(std::int64_t n) {
 
 std::string single_error(const Attribute& attribute, std::string_view name) {
   if (attribute.integers.size() == 1) return {};
-  return std::string(name) + " is one integer, not " + to_string(attribute.integers);
+  return std::string(name) + " must be one integer, not " + to_string(attribute.integers);
 }
 
 std::string plan_error(const Shape& plan, std::int64_t n, bool is_real) {
@@ -58,7 +58,7 @@ ShapeResult fourier_shape(const Application& app) {
 
 ShapeResult real_fourier_shape(const Application& app) {
   Shape shape = app.operand_shapes[0];
-  if (shape.empty()) return "a transform is of a sequence, not of a scalar";
+  if (shape.empty()) return "a transform needs a sequence, not a scalar";
   if (std::string error = plan_error(app.operand_shapes[1], shape.back(), true); !error.empty()) return error;
   shape.back() = shape.back() / 2 + 1;
   shape.push_back(2);
@@ -89,7 +89,7 @@ std::string hop_error(const Attribute& hop) {
 
 ShapeResult frames_shape(const Application& app) {
   Shape shape = app.operand_shapes[0];
-  if (shape.empty()) return "frames are of a sequence, not of a scalar";
+  if (shape.empty()) return "frames need a sequence, not a scalar";
   for (const std::string& error : {single_error(app.attributes[0], "length"), hop_error(app.attributes[1])}) {
     if (!error.empty()) return error;
   }
@@ -207,7 +207,7 @@ std::string ctc_error(std::span<const Shape> shapes, const Attribute& blank) {
   }
   if (std::string error = single_error(blank, "blank"); !error.empty()) return error;
   if (blank.integers[0] < 0 || blank.integers[0] >= x[2]) {
-    return "blank " + std::to_string(blank.integers[0]) + " is none of the classes of " + to_string(x);
+    return "blank " + std::to_string(blank.integers[0]) + " is not a class of " + to_string(x);
   }
   return {};
 }

@@ -42,7 +42,7 @@ std::string parameter_of(const Core& core, ValueId member) {
       for_each_operand(core[v].rhs, [&](ValueId o) { work.push_back(o); });
     }
   }
-  return "one that is not a parameter";
+  return "a value that is not a parameter";
 }
 
 // True if the members can be added; otherwise reports the reason.
@@ -55,17 +55,16 @@ bool fits(const Core& core, const Group& group, Diagnostics& diagnostics) {
     const auto is = [&](ValueId member) {
       const Value& value = core[member];
       return parameter_of(core, member) + (types ? " sums " + type_string(value.dtype, value.shape)
-                                                 : " moves on " + clock_string(core, value.clock));
+                                                 : " is updated on " + clock_string(core, value.clock));
     };
     diagnostics
-        .report(Code::E0604, first.span,
-                "what is summed over parameters is not there at the same cycles, of one type and shape",
+        .report(Code::E0604, first.span, "the values that are summed over parameters differ in clock, type or shape",
                 is(group[0]) + ", " + is(v))
-        .note(
-            types
-                ? "sum numbers, sum(g * g) say, of one type, or differentiate the nodes that have the parameters apart"
-                : "parameters that move together are summed: hold them for the same segments (`param_end`), or "
-                  "differentiate the nodes that have them apart");
+        .note(types ? "sum scalars of one type, such as sum(g * g), or differentiate the nodes of these parameters "
+                      "separately"
+                    : "the parameters must be updated at the same cycles: hold them for the same segments "
+                      "(`param_end`), or "
+                      "differentiate their nodes separately");
     return false;
   }
   return true;

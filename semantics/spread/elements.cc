@@ -117,22 +117,24 @@ std::optional<Obstacle> find_obstacle(const Core& body, const Elements& elements
     const core::Apply* apply = apply_of(body, ValueId{v});
     const Span at = body.values[v].span;
     if (std::holds_alternative<core::Post>(body.values[v].rhs) && elements.differs(body.values[v].clock))
-      return Obstacle{"looks ahead at cycles that are not the same for all elements", at,
-                      "let it depend on a condition that is the same for all, given after the `;`"};
+      return Obstacle{"looks ahead at cycles that differ between elements", at,
+                      "use a condition that is the same for all elements, passed after the `;`"};
     if (apply == nullptr) continue;
     if (is_joint(apply->op) && elements.differs(ValueId{v}))
-      return Obstacle{"sums over parameters what differs between elements", at, "take the sum before"};
+      return Obstacle{"sums over parameters a value that differs between elements", at,
+                      "compute the sum before the `map` and pass it as an argument"};
     if (is_over_elements(apply->op) && elements.differs(body.values[v].clock))
-      return Obstacle{"sums over elements that are not all there at the same cycles", at,
-                      "take the sum where all are there, with 0 for those that are not: `merge c x 0.0`"};
+      return Obstacle{"sums over elements that are not all present at the same cycles", at,
+                      "use 0 for an element that is absent: `merge c x 0.0`"};
     if (elements.differs(ValueId{v}) && operators()[apply->op].name == "orthogonal")
-      return Obstacle{"draws an orthogonal matrix for each element", at, "draw them before, and give it one of each"};
+      return Obstacle{"draws an orthogonal matrix for each element", at,
+                      "draw the matrices before the `map` and pass them as a sequence"};
   }
   for (const Parameter& p : body.parameters) {
     const Span at = body[p.value].span;
     if (!p.is_stopped() && elements.differs(body[p.value].clock))
-      return Obstacle{"has a `param` where its elements are not all there", at,
-                      "take it out of what is sampled: `k = param(…);  … (k when c) …`"};
+      return Obstacle{"has a `param` at cycles where not all elements are present", at,
+                      "define it at every cycle and sample it: `k = param(…);  … (k when c) …`"};
   }
   return std::nullopt;
 }

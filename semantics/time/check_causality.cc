@@ -220,13 +220,13 @@ class Causality {
     if (is_derived(core_, v) && !derived_.insert(core_[v].instance).second) return true;
     const std::vector<Hop> path = shortest(members, start, takes);
     auto& d = diagnostics_.report(Code::E0501, span, told(core_, v) + " needs its own value of the same cycle",
-                                  "defined by itself");
+                                  "defined in terms of itself");
     explain_cycle(core_, path, d);
     if (core_[v].clock != base_clock) d.note("at the cycles of `" + clock_string(core_, core_[v].clock) + "`");
     explain_instance(core_, v, d);
-    d.note(is_derived(core_, v) ? "the cycle is in the gradient: where a node on the way has a gradient that you "
-                                  "wrote, all adjoints of its "
-                                  "results come together there"
+    d.note(is_derived(core_, v) ? "the cycle is in the gradient: if you wrote the gradient of a node on the way, "
+                                  "it needs all adjoints of the "
+                                  "node's results at the same cycle"
                                 : "break the cycle with a delay: `init fby …` takes the value of the previous cycle");
     return true;
   }

@@ -113,7 +113,7 @@ class Check {
   void tell_knots(const Core& core, const SegmentPlan& plan) {
     for (const Literal& l : plan.only_at_cut)
       if (knowable().knot)
-        add("rows end where " + text_of(core, l) + " holds and " + text_of(core, plan.cut) +
+        add("rows end at the first cycle where " + text_of(core, l) + " holds and " + text_of(core, plan.cut) +
             " does not: a value needs itself there");
   }
 
@@ -124,9 +124,9 @@ class Check {
     const std::string end = text_of(core, ends[0]);
     const std::string row = std::to_string(knowable().unknown_row.value_or(0));
     auto& d = diagnostics_.report(Code::E0502, core_[post].span,
-                                  "no input makes row " + row + " known: it needs `" + describe(core_, post) +
-                                      "`, and " + end + ", which would end that, is never true",
-                                  "goes on to the next cycle for ever");
+                                  "row " + row + " is never known, for any input: it needs `" + describe(core_, post) +
+                                      "`, and " + end + ", which would end this dependence, is never true",
+                                  "depends on the next cycle without end");
     d.label(core[ends[0].condition].span, "is never true");
     explain_cycle(core_, find_cycle(graph_, comp.values, post, every_edge), d);
     explain_instance(core_, post, d);
@@ -135,7 +135,7 @@ class Check {
   void unscheduled(const Component& comp, const Offsets& offsets) {
     if (offsets.kind == Offsets::zero_cycle && knowable().knot)
       warn_of_knot(offsets.cycle, without_slack(comp, offsets));
-    add("`" + describe(core_, named_one(comp.values)) + "` and what depends on it have no static schedule");
+    add("`" + describe(core_, named_one(comp.values)) + "` and the values that depend on it have no static schedule");
   }
 
   ValueId named_one(const std::vector<ValueId>& values) const {
@@ -157,12 +157,13 @@ class Check {
   }
 
   void report_instantaneous(const std::vector<ValueId>& cycle, const Follows& follows) {
-    report_cycle(Code::E0501, cycle, follows, "needs its own value of the same cycle", "defined by itself");
+    report_cycle(Code::E0501, cycle, follows, "needs its own value of the same cycle", "defined in terms of itself");
   }
 
   void warn_of_knot(const std::vector<ValueId>& cycle, const Follows& follows) {
-    report_cycle(Code::W0501, cycle, follows, "may need itself by way of other cycles, and no later row be known",
-                 "defined by itself, if conditions lead there");
+    report_cycle(Code::W0501, cycle, follows,
+                 "may depend on itself through other cycles; then no later row is ever known",
+                 "defined in terms of itself if these conditions hold");
   }
 
   void report_cycle(Code code, std::vector<ValueId> members, const Follows& follows, const std::string& what,
@@ -181,7 +182,7 @@ class Check {
     if (failure.kind == SegmentFailure::no_cut && is_derived(core_, post)) {
       auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                     "the gradient of this recurrence depends on the infinite future",
-                                    "flows back from every later cycle: the state never starts anew");
+                                    "flows back from all later cycles: the state never restarts");
       explain_cycle(core_, find_cycle(graph_, comp.values, post, every_edge), d);
       explain_instance(core_, post, d);
       d.note(start_anew);
@@ -190,20 +191,20 @@ class Check {
     if (failure.kind != SegmentFailure::cut_waits) {
       auto& d =
           diagnostics_.report(Code::E0502, core_[post].span, told(core_, post) + " depends on the infinite future",
-                              "nothing ever stops this dependence on the next cycle");
+                              "no condition ends this dependence on the next cycle");
       explain_cycle(core_, find_cycle(graph_, comp.values, post, every_edge), d);
       explain_instance(core_, post, d);
       d.note(
-          "stop it where a condition holds: `post_end(end, init, e)`, `backfill(e, c)`, or "
-          "`if c then … else post …` with a c that comes true again and again");
+          "end it with a condition that comes true again and again: `post_end(end, init, e)`, "
+          "`backfill(e, c)`, or `if c then … else post …`");
       return;
     }
     const std::string cut = describe(core_, failure.cut.condition);
     auto& d = diagnostics_.report(Code::E0504, core_[failure.cut.condition].span,
                                   "`" + cut + "` should end the dependence on later cycles, but is known only after it",
-                                  "this condition waits for what it should cut");
+                                  "this condition itself depends on later cycles");
     explain_cycle(core_, find_cycle(graph_, comp.values, failure.cut.condition, every_edge), d);
-    d.note("let the condition depend on inputs and earlier values only");
+    d.note("use a condition that depends on inputs and earlier values only");
   }
 
   static std::string text_of(const Core& core, Literal l) {
@@ -216,7 +217,7 @@ class Check {
         text_of(core, end) + (r.since == 0 ? " never comes true"
                                            : " does not come true again after cycle " + std::to_string(r.since - 1)),
         "this condition ends every dependence on later cycles here");
-    d.note("it depends on no input, so this is how it always goes; values that wait for it stay undetermined");
+    d.note("it depends on no input, so this happens in every run; values that wait for it are never known");
   }
 
   void tell_recurrence(const Core& core, Literal end, const Recurrence& r) {

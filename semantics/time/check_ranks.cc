@@ -163,10 +163,10 @@ class RankCheck {
     const Instance& instance = core_.instances[c.instance.index];
     if (program_.text(program_[instance.node].name) != "gathered") return;
     diagnostics_
-        .report(Code::E1002, instance.call, "the values of a step are not all here: other ranks have some of its rows",
-                "kept by each rank for itself")
+        .report(Code::E1002, instance.call, "this rank has only some values of a step: other ranks have the other rows",
+                "each rank keeps its own values")
         .label(core_[end_].span, "dealt by this")
-        .note("add them up over all ranks: `all_sum(…)`, `all_mean(…)`");
+        .note("sum them over all ranks: `all_sum(…)`, `all_mean(…)`");
   }
 
   // Ranks may meet at ends of micro-batches only.
@@ -177,12 +177,14 @@ class RankCheck {
       const std::string own = clock_string(core_, core_[c.end].clock) + " on " + atom(c.end);
       diagnostics_
           .report(Code::E1002, instance.call,
-                  "the ranks do not meet here: this is added on the clock `" + own +
+                  "the ranks do not reach this sum together: it is on the clock `" + own +
                       "`, but micro-batches end on the clock `base on " + describe(core_, end_) + "`",
                   "on the clock `" + own + "`")
           .label(core_[end_].span, "dealt by this")
-          .note("each rank has rows of its own, and would come here at times of its own; add what is there where `" +
-                describe(core_, end_) + "` holds, and hand this Boolean on as it is");
+          .note(
+              "each rank has its own rows, and would reach the sum at other times than the others; sum at the cycles "
+              "where `" +
+              describe(core_, end_) + "` is true, and pass this Boolean on unchanged");
       return;
     }
     if (!c.count.valid()) return;
@@ -191,10 +193,10 @@ class RankCheck {
     if (step_.second != count)
       diagnostics_
           .report(Code::E1002, instance.call,
-                  "a step is " + count + " micro-batches here, and " + step_.second + " elsewhere",
-                  "of " + count + " micro-batches")
-          .label(step_.first, "of " + step_.second)
-          .note("write the same number behind `by` in all nodes, a constant say");
+                  "a step has " + count + " micro-batches here, but " + step_.second + " elsewhere",
+                  count + " micro-batches")
+          .label(step_.first, step_.second + " micro-batches")
+          .note("write the same number after `by` in all nodes, for example a constant");
   }
 
   // All ranks that share a step reach its end, but not a condition that differs between them
@@ -208,12 +210,11 @@ class RankCheck {
     const std::string own = clock_string(core_, clock);
     diagnostics_
         .report(Code::E1002, core_.instances[c.instance.index].call,
-                "the ranks do not meet here: this is sent on the clock `" + own +
-                    "`, which is not that of the ends of steps",
+                "the ranks do not reach this together: it is sent on the clock `" + own + "`, not at the ends of steps",
                 "on the clock `" + own + "`")
         .label(core_[end_].span, "micro-batches end on the clock `base on " + describe(core_, end_) + "`")
         .note(
-            "each rank has rows of its own; send what is there where a step ends: `last` of `total, last = "
+            "each rank has its own rows; send a value when a step ends: when `last` of `total, last = "
             "all_sum(…)`");
   }
 
@@ -250,13 +251,12 @@ class RankCheck {
       drawn_apart_.insert(ValueId{v});
       const std::string own = clock_string(core_, core_[first].clock);
       diagnostics_
-          .report(
-              Code::E1002, value.span,
-              late ? "what this begins with is drawn where the clock `" + own + "` is there first, in a row of one rank"
-                   : std::string("what this begins with is drawn under a condition that is drawn itself"),
-              "drawn on the clock `" + own + "`")
-          .note(
-              "draw it at the first cycle, which is the same for all ranks: `param(…)` in an equation of every cycle");
+          .report(Code::E1002, value.span,
+                  late ? "the initial value is drawn at the first cycle of the clock `" + own +
+                             "`, in a row of one rank only"
+                       : std::string("the initial value is drawn under a condition that is itself drawn"),
+                  "drawn on the clock `" + own + "`")
+          .note("draw it at the first cycle, which all ranks share: write `param(…)` in an equation of every cycle");
     }
   }
 
@@ -382,14 +382,13 @@ class RankCheck {
     const bool ahead = std::holds_alternative<core::Post>(core_[v].rhs);
     const std::string end = describe(core_, end_);
     const std::string message = "`" + describe(core_, v) + "` depends on the rank: " +
-                                (ahead ? "it looks into the next micro-batch, which another rank may have"
-                                       : "it goes on from one micro-batch to the next of the same rank");
-    const std::string label = (ahead ? "looks ahead past `" : "remembered past `") + end + "`";
+                                (ahead ? "it reads the next micro-batch, which another rank may have"
+                                       : "it is remembered from one micro-batch to the next of the same rank");
+    const std::string label = (ahead ? "reads beyond `" : "remembered beyond `") + end + "`";
     const Span call = call_into_library(core_[v].instance);
-    Diagnostic& d =
-        call.end > 0
-            ? diagnostics_.report(Code::E1002, call, message, "in what is called here").label(core_[v].span, label)
-            : diagnostics_.report(Code::E1002, core_[v].span, message, label);
+    Diagnostic& d = call.end > 0 ? diagnostics_.report(Code::E1002, call, message, "in the node that is called here")
+                                       .label(core_[v].span, label)
+                                 : diagnostics_.report(Code::E1002, core_[v].span, message, label);
     std::string text;
     for (const std::string& name : way(v)) text += (text.empty() ? "`" : " ← `") + name + "`";
     const ValueId from = beginning(v);
@@ -399,15 +398,15 @@ class RankCheck {
            (read                                                   ? "which is dealt"
             : collectives_.is_rank(from)                           ? "which is the number of the rank"
             : std::holds_alternative<core::Apply>(core_[from].rhs) ? "which is drawn for each row"
-                                                                   : "which moves with the rows of a rank"));
+                                                                   : "which changes with the rows of a rank"));
     if (ahead && core_.instances[core_[v].instance.index].derived)
-      d.note("the gradient of what goes on past `" + end + "` does: begin anew with each micro-batch, `fby_end(" + end +
-             ", init, …)`");
+      d.note("this is the gradient of a value that is remembered beyond `" + end +
+             "`: restart the value with each micro-batch, `fby_end(" + end + ", init, …)`");
     else if (ahead)
       d.note("end it with the micro-batch: `post_end(" + end + ", init, …)`");
     else
-      d.note("begin anew with each micro-batch, `fby_end(" + end +
-             ", init, …)`; or remember what all ranks have found: "
+      d.note("restart it with each micro-batch, `fby_end(" + end +
+             ", init, …)`; or remember a value that all ranks share: "
              "`all_mean(…)`, `all_sum(…)`");
   }
 

@@ -64,10 +64,10 @@ namespace {
 // The branches taken along the path, such as "where `c` and not `d`".
 void add_condition(const Core& core, const Hop& h, std::string& where) {
   std::string condition;
-  if (h.at_start) condition = "it begins";
+  if (h.at_start) condition = "it is the first";
   if (h.where.condition.valid()) condition = (h.where.positive ? "" : "not ") + told(core, h.where.condition);
   if (condition.empty() || where.find(condition) != std::string::npos) return;
-  where += (where.empty() ? ", where " : " and ") + condition;
+  where += (where.empty() ? ", if " : " and ") + condition;
 }
 
 }  // namespace
@@ -130,8 +130,9 @@ std::string training_hint(const Core& core, const std::vector<ValueId>& componen
   for (const Parameter& p : core.parameters) {
     if (std::ranges::find(component, p.value) == component.end()) continue;
     return "the parameter `" + p.path +
-           "` moves at cycles whose gradient comes from later ones, and these use it already: hold it for a "
-           "segment, `param_end(end, param(…))`, or take the layer that does (`dense_end` for `dense`)";
+           "` is updated at a cycle whose gradient depends on later cycles, and these use the updated parameter: keep "
+           "it constant for a segment, `param_end(end, param(…))`, or use the layer that does (`dense_end` for "
+           "`dense`)";
   }
   for (ValueId v : component)
     if (std::holds_alternative<core::Post>(core[v].rhs) && is_derived(core, v)) return start_anew;

@@ -41,7 +41,7 @@ bool is_derived(const Core&, ValueId);
 
 // A hint for the user who differentiates an endless recurrence.
 inline constexpr const char* start_anew =
-    "let the state start anew where a segment ends: `fby_end(end, init, e)` instead of `init fby e`";
+    "restart the state at the end of a segment: write `fby_end(end, init, e)` instead of `init fby e`";
 
 // A hint for a component without a schedule that changes a parameter or computes gradients; else
 // empty.

@@ -308,9 +308,9 @@ void put_on_ranks(const Checked& checked, NodeId entry, Core& core, Diagnostics&
         .report(Code::E1001, dealt->span,
                 count ? "a step on ranks has 1 to " + std::to_string(most_per_step) + " micro-batches, not " +
                             std::to_string(*count)
-                      : "how many micro-batches are a step is not known",
-                "of these rows")
-        .note("write a number behind `by`, or a constant that is one");
+                      : "the number of micro-batches in a step is not known",
+                "the step of these rows")
+        .note("write a number or a constant after `by`");
     return;
   }
   Deal deal{0, static_cast<std::uint32_t>(*count)};

@@ -33,7 +33,7 @@ void TextLines::expect_form(std::string_view name) {
   expect("form");
   if (!take(name)) fail_expecting("'" + std::string(name) + "'");
   if (integer<std::uint32_t>("a version") != version)
-    fail("version " + std::to_string(version) + " of the form " + std::string(name) + " is what can be read");
+    fail("version " + std::to_string(version) + " of the form " + std::string(name) + " is expected");
 }
 
 bool TextLines::next() {

@@ -33,12 +33,12 @@ SOURCES = [
     (X, "y = fby x;", "`fby` needs a first value before it", False),
     (X, "y = fby(0.0, x);", "`fby` is an operator between the first value and the stream", False),
     # C, C++, Matlab
-    ("a: bool, x: f64", "y = a ? x : 0.0;", "a choice is written `if c then a else b`", False),
+    ("a: bool, x: f64", "y = a ? x : 0.0;", "for a choice, write `if c then a else b`", False),
     (X, "y = |x|;", "the absolute value is `abs(x)`", False),
-    ("n: i32", "y = f64(n);", "a value is converted by `cast(f64, x)`", False),
+    ("n: i32", "y = f64(n);", "to convert a value, write `cast(f64, x)`", False),
     ("n: i32", "y = cast(n, f64);", "`cast` takes the type first", True),
     ("a: i32, b: i32", "y = a / b;", "write `cast(f64, a) / cast(f64, b)`", True),
-    ("a: i32, b: i32", "y: f64 = 2.0 * (a / b);", "the division of integers truncates", True),
+    ("a: i32, b: i32", "y: f64 = 2.0 * (a / b);", "integer division truncates", True),
     ("v: f64[3]", "for i in 0..3 { y = v[i]; }", "R(ML)² has no loops", False),
     ("v: f64[4]", "y = sum(v[0..3]);", "a slice is `v[0:3]`", False),
     (X, "while x > 0.0: y = x;", "R(ML)² has no loops", False),
@@ -50,14 +50,14 @@ SOURCES = [
     ("v: f64[3]", "y = sum([2.0 * e for e in v]);", "R(ML)² has no comprehensions", False),
     (X, "y = if True then x else 0.0;", "write `true`", True),
     (X, "y = if False then x else 0.0;", "write `false`", True),
-    (X, "y = None;", "a stream is absent where `when` leaves it out", False),
+    (X, "y = None;", "`x when c` is absent at the cycles where `c` is false", False),
     ("a: f64[2, 3]", "y = sum(a.T);", "write `transpose(a)`", True),
     ("a: f64[3]", "y = a.sum();", "`sum` is an operator: write `sum(a)`", False),
     ("a: f64[3]", "y = cast(f64, len(a));", "did you mean `size`?", False),
     (X, "y = leakyrelu(x);", "the standard library has `activation.leaky_relu`", False),
     (X, "y = LeakyReLU(x);", "the standard library has `activation.leaky_relu`", False),
     (X, "y = ReLU(x);", "did you mean `relu`?", False),
-    (X, "y += x;", "an equation says", False),
+    (X, "y += x;", "an equation defines", False),
 ]
 
 # Whole files.

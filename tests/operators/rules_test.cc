@@ -154,7 +154,7 @@ TEST(ShapeRules, errors_are_in_the_users_words) {
   EXPECT_EQ(error_of(apply_row("tree_sum", {floats({})})), "a scalar has no axis to sum along");
   EXPECT_EQ(error_of(apply_row("tree_sum", {floats({4097})})), "a tree of 4097 values: at most 4096 are added so");
   EXPECT_EQ(error_of(apply_row("tree_sum", {floats({0, 2})})),
-            "there is nothing to sum: the first axis of [0, 2] is empty");
+            "the first axis of [0, 2] is empty, so no elements can be summed");
   EXPECT_EQ(error_of(apply_row("norm", {floats({6})}, {{"ord", number_attribute_value(0.5)}})),
             "the order of a norm is at least 1, or infinite");
   EXPECT_EQ(error_of(apply_row("norm_slope", {floats({6}), floats({2})})),
@@ -207,7 +207,7 @@ TEST(ShapeRules, errors_of_linear_algebra) {
   EXPECT_EQ(error_of(apply_row("triangular_solve", {floats({1, 1}), floats({1})}, {{"lower", scalar_attribute(2)}})),
             "lower is 0 or 1, not 2");
   EXPECT_EQ(error_of(apply_row("matrix_power", {floats({1, 1})}, {{"n", vector_attribute({1, 2})}})),
-            "the exponent is one integer, not [1, 2]");
+            "the exponent must be one integer, not [1, 2]");
 }
 
 TEST(ShapeRules, errors_of_draws) {
@@ -255,7 +255,7 @@ TEST(ShapeRules, errors_of_ctc) {
             "targets are of shape [batch, longest], with the batch of log_probs: [4] and [5, 2, 3]");
   EXPECT_EQ(error({5, 2, 3}, {2, 1}, {3}, 0),
             "lengths are of shape [batch], with the batch of log_probs: [3] and [5, 2, 3]");
-  EXPECT_EQ(error({5, 2, 3}, {2, 1}, {2}, 3), "blank 3 is none of the classes of [5, 2, 3]");
+  EXPECT_EQ(error({5, 2, 3}, {2, 1}, {2}, 3), "blank 3 is not a class of [5, 2, 3]");
 }
 
 TEST(ShapeRules, errors_of_moves_name_widths_and_axes) {
@@ -267,7 +267,7 @@ TEST(ShapeRules, errors_of_moves_name_widths_and_axes) {
   };
   EXPECT_EQ(pad(1, 1, "mirror", {3}),
             "pad has no mode \"mirror\": constant, edge, reflect, symmetric and wrap are known");
-  EXPECT_EQ(pad(-2, -2, "constant", {5, 3}), "padding by -2 and -2 leaves less than nothing of axis 1 of [5, 3]");
+  EXPECT_EQ(pad(-2, -2, "constant", {5, 3}), "padding by -2 and -2 leaves a negative extent of axis 1 of [5, 3]");
   EXPECT_EQ(pad(1, 0, "edge", {2, 0}), "nothing to pad with by \"edge\": extent 0 of axis 1 of [2, 0]");
   EXPECT_EQ(
       error_of(apply_row(
@@ -293,7 +293,7 @@ TEST(ShapeRules, errors_of_gathers_name_both_shapes) {
   EXPECT_EQ(error_of(apply_row("take", {floats({3}), indices({2})}, {{"axis", scalar_attribute(2)}})),
             "axis 2 is out of range for rank 1");
   EXPECT_EQ(error_of(apply_row("gather_elements", {floats({3, 2}), indices({2})}, {})),
-            "a tensor and its indices have one rank, not [3, 2] and [2]");
+            "a tensor and its indices must have the same rank, not [3, 2] and [2]");
   EXPECT_EQ(error_of(apply_row("gather_elements", {floats({3, 2}), indices({4, 2})}, {})),
             "indices of shape [4, 2] go beyond [3, 2] along axis 0");
   EXPECT_EQ(error_of(apply_row("take_along_axis", {floats({3, 2}), indices({2, 2})}, {})),
@@ -308,7 +308,7 @@ TEST(ShapeRules, errors_of_gathers_name_both_shapes) {
                                {{"reduction", text_attribute_value("sum")}})),
             "no reduction is called \"sum\": none, add, mul, min and max are known");
   EXPECT_EQ(error_of(apply_row("dynamic_slice", {floats({3, 2}), indices({2})}, {{"sizes", vector_attribute({1, 3})}})),
-            "a slice of shape [1, 3] is no part of [3, 2] along axis 1");
+            "a slice of shape [1, 3] is not a part of [3, 2] along axis 1");
   EXPECT_EQ(error_of(apply_row("argtopk", {floats({3, 2})}, {{"k", scalar_attribute(3)}})),
             "k = 3 of the 2 elements along axis 1 of [3, 2]");
 }
@@ -325,7 +325,7 @@ TEST(ShapeRules, errors_of_contractions_name_the_index_and_both_extents) {
   EXPECT_EQ(einsum_error("ij", {floats({2, 3, 4})}), "operand 0 of \"ij\" has 2 indices and the shape [2, 3, 4]");
   EXPECT_EQ(einsum_error("ij->ik", {floats({2, 3})}), "index k of the result of \"ij->ik\" is in no operand");
   EXPECT_EQ(einsum_error("ij->ii", {floats({2, 3})}), "index i is twice in the result of \"ij->ii\"");
-  EXPECT_EQ(einsum_error("i?", {floats({2, 3})}), "subscripts \"i?\": '?' is no letter, `,`, `...` or `->` here");
+  EXPECT_EQ(einsum_error("i?", {floats({2, 3})}), "subscripts \"i?\": '?' is not a letter, `,`, `...` or `->");
   EXPECT_EQ(einsum_error("...i->i", {floats({2, 3})}), "the result of \"...i->i\" lacks the `...` of its operands");
   EXPECT_EQ(einsum_error("...i,...i", {floats({2, 3}), floats({4, 3})}),
             "axes of `...` in \"...i,...i\" have extents 2 and 4");

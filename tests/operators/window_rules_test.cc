@@ -26,7 +26,7 @@ TEST(WindowRules, convolutions_name_what_differs) {
             "channels differ: [1, 2, 5, 5] has 2, a filter of shape [4, 3, 3, 3] in 1 group takes 3");
   EXPECT_EQ(error("conv", {x, w}, {{"groups", scalar_attribute(3)}}),
             "the 4 channels out of a filter of shape [4, 2, 3, 3] do not divide into 3 groups");
-  EXPECT_EQ(error("conv", {x, w}, {{"groups", scalar_attribute(0)}}), "groups is one positive integer, not [0]");
+  EXPECT_EQ(error("conv", {x, w}, {{"groups", scalar_attribute(0)}}), "groups must be one positive integer, not [0]");
   EXPECT_EQ(error("conv", {x, floats({4, 2, 7, 3})}, {}),
             "a window of [7, 3] elements, dilated by 1, does not fit into [1, 2, 5, 5] with padding 0");
   EXPECT_EQ(error("conv", {x, w}, with("dilations", {1, 3})),

@@ -201,16 +201,16 @@ class Joined(unittest.TestCase):
     def test_different_activities(self):
         apart = HELD.replace("u = param_end(end, param(-0.25))", "u = param(-0.25)").replace(
             "h = tanh(w * fby_end(end, 0.0, h) + u * x);\n  l = h * h", "l = w * x + u * x")
-        self.refused(apart, "error[E0604]: what is summed over parameters is not there at the same cycles",
-                     "`rnn.w` moves on ", "`rnn.u` moves on ", "param_end")
+        self.refused(apart, "error[E0604]: the values that are summed over parameters differ in clock, type or shape",
+                     "`rnn.w` is updated on ", "`rnn.u` is updated on ", "param_end")
 
     def test_different_shapes(self):
         text = CLIPPED.replace("OPTIMISER", "counted").replace("sum_over_parameters(1.0)", "sum(sum_over_parameters(g))")
-        self.refused(text, "error[E0604]", " sums f64[2, 3]", " sums f64[2]", "sum numbers")
+        self.refused(text, "error[E0604]", " sums f64[2, 3]", " sums f64[2]", "sum scalars")
 
     def test_in_an_iteration(self):
         text = "node f(x) -> (y)\n  y = sum_over_parameters(x);\nnode main(x: f64[2]) -> (y: f64[2])\n  y = map f(x);\n"
-        self.refused(text, "it sums over parameters what differs between elements")
+        self.refused(text, "it sums over parameters a value that differs between elements")
 
     def test_two_diffs_stand_apart(self):
         """Each `diff` has a group of its own, although both have the same optimiser."""

@@ -19,7 +19,7 @@ TEST(SyntaxError, says_what_was_expected) {
   EXPECT_EQ(in_body("o = if a then b;"), Messages{"2:16 E0101 expected an operator or `else`, found `;`"});
   EXPECT_EQ(in_body("o = merge a b;"),
             Messages{"2:14 E0101 expected a name, a literal or a parenthesised expression, found `;`"});
-  EXPECT_EQ(in_body("o = a)"), Messages{"2:6 E0101 `)` closes nothing"});
+  EXPECT_EQ(in_body("o = a)"), Messages{"2:6 E0101 `)` has no opening bracket"});
   EXPECT_EQ(in_body("o, p = a, b;"), Messages{"2:9 E0101 expected an operator or `;`, found `,`"});
   EXPECT_EQ(in_body("o = x[];"), Messages{"2:7 E0101 expected an expression or `:`, found `]`"});
   EXPECT_EQ(in_body("o = a < b < c;"), Messages{"2:11 E0101 comparisons do not chain"});
@@ -27,7 +27,7 @@ TEST(SyntaxError, says_what_was_expected) {
   EXPECT_EQ(in_body("assert a, \"\\q\";"), Messages{"2:12 E0101 unknown escape in a string"});
   EXPECT_EQ(in_body("post = 3;"), Messages{"2:1 E0101 `post` is a keyword and cannot be a name"});
   EXPECT_EQ(in_body("3 = a;"), Messages{"2:1 E0101 expected an equation, found `3`"});
-  EXPECT_EQ(in_body("o = a;;"), Messages{"2:7 E0101 this `;` ends nothing"});
+  EXPECT_EQ(in_body("o = a;;"), Messages{"2:7 E0101 unexpected"});
   EXPECT_EQ(in_body("o = 3x;"), Messages{"2:5 E0101 this is neither a number nor a name"});
 }
 
@@ -52,8 +52,8 @@ TEST(SyntaxError, recognises_other_languages) {
             (Messages{"2:7 E0101 `||` is not an operator of R(ML)²", "2:10 E0101 `!` is not an operator of R(ML)²"}));
   EXPECT_EQ(in_body("o = 0 -> pre a;"), Messages{"2:7 E0101 `->` is not an operator of R(ML)²"});
   EXPECT_EQ(in_body("o = pre a;"), Messages{"2:5 E0101 R(ML)² has no `pre`"});
-  EXPECT_EQ(in_body("o = .5 + 1.;"), (Messages{"2:5 E0101 a float has a digit on both sides of its point",
-                                               "2:10 E0101 a float has a digit on both sides of its point"}));
+  EXPECT_EQ(in_body("o = .5 + 1.;"), (Messages{"2:5 E0101 a float needs a digit on both sides of its point",
+                                               "2:10 E0101 a float needs a digit on both sides of its point"}));
   EXPECT_EQ(Parsed("node f(a: int) returns (o: int)\nvar x: int;\nlet\n  o = a;\ntel\n").messages(),
             (Messages{"1:16 E0101 R(ML)² writes `->` before the outputs",
                       "2:1 E0101 R(ML)² has no `var`: variables are not declared", "3:1 E0101 R(ML)² has no `let`",

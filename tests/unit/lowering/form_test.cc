@@ -80,7 +80,7 @@ TEST(ScheduleText, FaultsNameThePlace) {
   EXPECT_EQ(fault_of(read_schedule, ""), "line 1, column 1: expected 'form schedule', found the end of the line");
   EXPECT_EQ(fault_of(read_schedule, "form steps 1\n"), "line 1, column 6: expected 'schedule', found 'steps 1'");
   EXPECT_EQ(fault_of(read_schedule, "form schedule 2\n"),
-            "line 1, column 15: version 1 of the form schedule is what can be read");
+            "line 1, column 15: version 1 of the form schedule is expected");
   EXPECT_EQ(fault_of(read_schedule, "form schedule 1\ncore f\n%0: i32 = add %0 %1\nend\n"),
             "line 3, column 1: %0: an operand is out of range");
   EXPECT_EQ(fault_of(read_schedule, "form schedule 1\ncore f\n"), "line 3, column 1: a core without its `end`");

@@ -107,12 +107,12 @@ TEST(Exactness, Assumptions) {
       "  d = (-0.1 * o when learn) + merge late 0.0 ((post d) when not late);\n"
       "  first = start when learn;\n  g = merge first (d when first) 0.0;\n",
       Inexact::assumption,
-      "`learn` may not hold again up to where `end` does, though something waits for it | not `end`, `learn`; "
+      "`learn` may not become true again before `end` does, although a value waits for it | not `end`, `learn`; "
       "not `learn`, `end`");
 }
 
 TEST(Exactness, RowsThatAreWithheld) {
-  const std::string there = "` may be determined while what it waits for is not there | ";
+  const std::string there = "` may be known earlier than the schedule writes it | ";
   // If the branch is not taken, nothing has to wait for the segment.
   expect("node main(c: bool, e: bool, x: f64) -> (y: f64)\n  y = if c then x else backfill(x, e);\n", Inexact::withheld,
          "a row of `y" + there + "not `e`, `c`");
@@ -133,7 +133,7 @@ TEST(Exactness, RowsThatAreWithheld) {
 // the start it may be.
 TEST(Exactness, RowsThatAreBehind) {
   expect("node main(c: bool, x: f64) -> (y: f64)\n  y = if c then x else post z;\n  z = 0.0 fby (0.0 fby y);\n",
-         Inexact::withheld, "a row of `y` may be determined while what it waits for is not there | ");
+         Inexact::withheld, "a row of `y` may be known earlier than the schedule writes it | ");
   EXPECT_FALSE(
       inexact("node main(x: f64) -> (k: f64)\n  k = 1.0 fby (k + d);\n  d = (post k2) * x;\n"
               "  k2 = 0.0 fby (0.0 fby k);\n"));

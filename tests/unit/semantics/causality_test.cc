@@ -52,7 +52,7 @@ TEST(Causality, BranchesThatExcludeEachOther) {
       "%2: i32 on c2 = when %0 %5\n%3: i32 on c3 = when not %0 %1\n%4: i32 = merge %0 %2 %3  a #0\n"
       "%5: i32 = merge %0 %6 %3  b #0\n%6: i32 on c2 = when %0 %4\n";
   EXPECT_EQ(told(inputs + same + ports, on_c),
-            "`a` needs `b` at the same cycle, where `c`; `b` needs `a` at the same cycle, where `c`; ");
+            "`a` needs `b` at the same cycle, if `c`; `b` needs `a` at the same cycle, if `c`; ");
 }
 
 TEST(Formulas, DefinedByThemselves) {

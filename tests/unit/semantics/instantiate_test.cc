@@ -176,7 +176,7 @@ TEST_P(InstantiateErrors, AreReported) {
 INSTANTIATE_TEST_SUITE_P(
     All, InstantiateErrors,
     testing::Values(
-        Mistake{"alias_of_itself", "node f() -> (o: i32) x = x; o = x;", "E0501", "defined by itself"},
+        Mistake{"alias_of_itself", "node f() -> (o: i32) x = x; o = x;", "E0501", "defined in terms of itself"},
         Mistake{"alias_cycle", "node f() -> (o: i32) x = y; y = x; o = x;", "E0501", "`y` is `x`"},
         Mistake{"input_in_a_shape",
                 "node g(n, x) -> (y) y = zeros([n]) + x;\nnode f(u: i32, x: f32) -> (y) y = g(u, x);", "E0304",
