@@ -43,7 +43,7 @@ std::string detail(const rml_program& program, const rml_header& header) {
       return ": the segment that began at cycle " + std::to_string(header.value) + " is longer than --horizon " +
              std::to_string(header.horizon);
     case RML_FAULT_MEMORY:
-      return ": " + std::to_string(header.value) + " bytes more were asked for";
+      return ": " + std::to_string(header.value) + " more bytes are needed";
     case RML_FAULT_STATE:
       return memory_named(program, header.value);
     default:
@@ -68,7 +68,7 @@ const char* general_text(std::int32_t fault) {
     case RML_FAULT_SIDE:
       return "a value needs itself";
     case RML_FAULT_STATE:
-      return "the state that this run began with does not hold what is needed";
+      return "the state that this run started with lacks a value that is needed";
     default:
       return "the program stopped";
   }
@@ -92,8 +92,8 @@ std::string fault_text(const rml_program& program, const rml_header& header,
 
 std::string window_text(const rml_program& program, const rml_header& header) {
   const std::string text = "warning: after " + std::to_string(header.pushed) + " cycles " +
-                           std::to_string(header.pushed - header.popped) + " rows are not known, and " +
-                           std::to_string(header.buffer_bytes >> 20) + " MiB are kept";
+                           std::to_string(header.pushed - header.popped) + " rows are not known yet, and " +
+                           std::to_string(header.buffer_bytes >> 20) + " MiB are buffered";
   if (header.waiting < 0 || static_cast<std::uint32_t>(header.waiting) >= program.n_cuts) return text;
   const rml_cut& cut = program.cuts[header.waiting];
   return text + ": the condition '" + cut.condition + "' (" + site_text(cut.site) + ") has not come true";
@@ -111,9 +111,9 @@ std::string undetermined_text(const rml_program& program, const rml_header& head
   if (itself >= 0 && itself < program.n_sites) {
     const rml_site& site = program.sites[itself];
     return text + "'" + site.message + "' (" + site_text(site) +
-           ") needs its own value, which no further input gives it";
+           ") needs its own value, so no further input can determine it";
   }
-  return text + "the input ended before what they need";
+  return text + "the input ended before the values that they need";
 }
 
 }  // namespace rml::rt

@@ -51,7 +51,7 @@ KeyTable::~KeyTable() {
 void* KeyTable::block(std::uint64_t bytes) {
   void* const data = Memory::grow(&memory_, nullptr, 0, bytes);
   if (data == nullptr)
-    throw Failure("too many keys: " + std::to_string(size_) + " of them, with what is kept of each, take " +
+    throw Failure("too many keys: " + std::to_string(size_) + " keys with their states take " +
                   std::to_string(memory_.used() >> 20) + " MiB of the " + std::to_string(memory_.ceiling() >> 20) +
                   " MiB that this run may use");
   return data;

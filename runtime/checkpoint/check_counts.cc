@@ -208,7 +208,7 @@ class CheckingCounts {
     if (!is_ready(u) || (is_pop(u) && counts_.run.rows_wait)) return;
     const std::string name =
         is_pop(u) ? "'rows'" : std::string("'") + program_.memories[flow_.first_unit + u].name + "'";
-    differs(name, instants(u), std::to_string(instants(u) + 1) + " or more: all that it waits for is there");
+    differs(name, instants(u), std::to_string(instants(u) + 1) + " or more: all values that it waits for are present");
   }
 
   const rml_program& program_;

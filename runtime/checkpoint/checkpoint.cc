@@ -23,9 +23,9 @@ using nlohmann::json;
 
 constexpr const char* format_name = "R(ML)2 state";
 constexpr const char* too_old =
-    ": it holds queues of one schedule.\n  To convert it, give this program all inputs again, from the first row on, "
+    ": it holds queues of one schedule.\n  To convert it, run this program on all inputs again, from the first row, "
     "with "
-    "--save; or begin with the parameters in it: --load-params";
+    "--save; or start with the parameters in it: --load-params";
 constexpr std::string_view checksum_key = "\"checksum\":\"";
 constexpr std::string_view no_checksum = "00000000";
 constexpr std::int64_t most_cycles = std::int64_t{1} << 62;
@@ -173,7 +173,8 @@ CheckpointIn CheckpointIn::read_file(const std::string& path) { return Checkpoin
 CheckpointIn::CheckpointIn(std::string name, std::string bytes)
     : name_(std::move(name)), bytes_(std::move(bytes)), content_(read_safetensors(name_, bytes_)) {
   if (!is_checkpoint(content_)) {
-    throw Failure(name_ + ": a safetensors file, but not the state of a program; --load-params takes its tensors");
+    throw Failure(name_ +
+                  ": a safetensors file, but not the state of a program; to load its tensors, use --load-params");
   }
   const std::string& version = text("version");
   if (version != state_format_version && version != columns_format_version) {
@@ -250,8 +251,8 @@ std::vector<Renamed> CheckpointIn::rename(const rml_program& program, const std:
   else
     found.all = found.renamed = by_place(program, listed, content_);
   if (!has_beginning() && !found.all.empty())
-    throw Failure(name_ + ": it holds what units have between them, and '" + found.all[0].old_name +
-                  "' is something else in '" + program.name + "': only the same program goes on with it");
+    throw Failure(name_ + ": it holds queues between units, and '" + found.all[0].old_name + "' differs in '" +
+                  program.name + "': only the same program can continue from it");
   rename([&](const std::string& name) { return by_list(name, found.all); });
   return found.renamed;
 }
@@ -284,7 +285,7 @@ std::vector<std::string> CheckpointIn::kept() const { return kept_lines(name_, c
 
 void CheckpointIn::refuse_keys() const {
   if (is_of_keys())
-    throw Failure(name_ + ": the states of " + text(keys_key) + " keys; a run with --key goes on with them");
+    throw Failure(name_ + ": the file has the states of " + text(keys_key) + " keys; load it in a run with --key");
 }
 
 std::int64_t CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given,
@@ -323,8 +324,8 @@ std::int64_t CheckpointIn::restore(const rml_program& program, void* state, Give
 void CheckpointIn::restore_units(const rml_program& program, void* state, StateFile& file, const CyclesOfState& run,
                                  GivenParameters& given) const {
   file.note(
-      "(it holds what units have between them, since no cycle parts what is done from what is not: only the same "
-      "schedule goes on with it)");
+      "(it holds queues between units, because no cycle separates finished work from the rest: only a program with "
+      "the same schedule can continue from it)");
   restore_state(program, state, file, unbegun_, run, given);
   if (text("identity") != hexadecimal(state_identity(program), 16)) {
     throw Failure(name_ + ": saved by a program whose state is laid out differently from that of '" + program.name +

@@ -110,7 +110,7 @@ class Restoring {
     }
     if (all_rows_ && evaluator_.rows() > run_.rows)
       from_.damaged("'rows' counts " + std::to_string(run_.rows) + ", not " + std::to_string(evaluator_.rows()) +
-                    ": all that they wait for is there");
+                    ": all values that they wait for are present");
   }
 
  private:

@@ -65,7 +65,7 @@ std::string complaint(const TensorIn& tensor, const rml_parameter& p) {
     const bool truths = std::all_of(tensor.data.begin(), tensor.data.end(), [](char c) { return c == 0 || c == 1; });
     return p.dtype != RML_BOOL || truths ? "" : "'" + tensor.name + "' holds a Boolean that is neither true nor false";
   }
-  return widens(tensor.dtype, p.dtype) ? "" : types + ", which does not convert exactly: convert it before";
+  return widens(tensor.dtype, p.dtype) ? "" : types + ", which does not convert exactly: convert the file first";
 }
 
 // Finds the tensors of a file that are parameters of the program.
@@ -212,8 +212,8 @@ class Placed {
       return parts_alike(m.name, path) + 1 >= alike && end_of_place(m, alike - 1) == end;
     });
     if (other == listed_.end()) return "";
-    return "'" + path + "' is '" + end + "' in the source, which '" + other->name +
-           "' is in that of the file, and not '" + in_file + "': --map says which it is";
+    return "'" + path + "' is at '" + end + "' in the source; in the source of the file, '" + other->name +
+           "' is at that place, not '" + in_file + "': choose one with --map";
   }
 
  private:
@@ -229,8 +229,8 @@ void read_parameters(const ParameterSource& source, const std::string& entry, co
   Safetensors file = read_safetensors(source.file, to.bytes);
   check_checksum(source.file, to.bytes, file);
   if (const auto keys = file.metadata.find(keys_key); keys != file.metadata.end())
-    throw Failure("--load-params " + source.file + ": the states of " + keys->second +
-                  " keys, each with parameters of its own; a run with --key goes on with them by --load");
+    throw Failure("--load-params " + source.file + ": the file has the states of " + keys->second +
+                  " keys, each with its own parameters; load it in a run with --key, by --load");
   if (wanted.empty()) throw Failure("--load-params " + source.file + ": '" + entry + "' has no parameters");
   std::vector<std::string> names;
   for (const TensorIn& tensor : file.tensors) names.push_back(tensor.name);
@@ -274,10 +274,10 @@ void read_parameters(const ParameterSource& source, const std::string& entry, co
   if (!problems.empty() && (!source.partial || to.given.empty())) {
     std::string mends;
     const std::string way = map.empty() ? matching.proposal(missing) : "";
-    if (!way.empty()) mends += "\n  most of what is missing is there by --map '" + way + "'";
-    if (way.empty() && !missing.empty()) mends += "\n  --map OLD=NEW says what the file calls otherwise";
+    if (!way.empty()) mends += "\n  --map '" + way + "' finds most of the missing parameters";
+    if (way.empty() && !missing.empty()) mends += "\n  --map OLD=NEW loads OLD of the file as NEW of the program";
     if (!to.given.empty())
-      mends += "\n  --partial loads the " + std::to_string(to.given.size()) + " that fit, and tells which";
+      mends += "\n  --partial loads the " + std::to_string(to.given.size()) + " that fit, and lists them";
     throw Failure(source.file + (source.partial ? ": nothing in it is a parameter of '" : ": not the parameters of '") +
                   entry + "':" + some_of(problems) + mends);
   }
@@ -292,7 +292,7 @@ void read_parameters(const ParameterSource& source, const std::string& entry, co
   to.told = {source.file + ": " + std::to_string(found.size()) + " of the " +
              std::to_string(found.size() + problems.size()) + " parameters of '" + entry + "' are loaded"};
   for (const std::string& line : found) to.told.push_back("  " + line);
-  for (const std::string& problem : problems) to.told.push_back("  left as it is: " + problem);
+  for (const std::string& problem : problems) to.told.push_back("  not loaded: " + problem);
   for (std::size_t k = 0; k < names.size(); ++k)
     if (!taken.contains(&file.tensors[k]) && may_be_one(names[k]))
       to.told.push_back("  only in the file: '" + names[k] + "' (" + tensor_type_text(file.tensors[k]) + ")");

@@ -78,7 +78,7 @@ std::optional<std::string> carried(const std::string& name, const Renamed& r) {
   const std::vector<std::string> from = pieces_of(r.old_name), to = pieces_of(r.new_name);
   const auto early = carried(name, from, to, false), late = carried(name, from, to, true);
   if (early != late)
-    throw Failure(text_of(r) + ": it fits '" + name + "' in several ways, which give '" + early.value_or("") +
+    throw Failure(text_of(r) + ": it matches '" + name + "' in several ways, which give '" + early.value_or("") +
                   "' and '" + late.value_or("") + "'");
   return early;
 }
@@ -170,11 +170,12 @@ std::vector<Renamed> parse_map(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const std::size_t at = text.find('=');
     if (at == 0 || at == text.npos || at + 1 == text.size())
-      throw Failure("--map " + text + ": it is OLD=NEW, the name in the file and the name in this program", exit_usage);
+      throw Failure("--map " + text + ": write OLD=NEW, the name in the file and the name in this program", exit_usage);
     if (std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '*') !=
         std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), '*'))
-      throw Failure("--map '" + text + "': each * of OLD is one of NEW, which takes over what it stands for",
-                    exit_usage);
+      throw Failure(
+          "--map '" + text + "': OLD and NEW need equally many *; each * of NEW repeats the text of the same * of OLD",
+          exit_usage);
     map.push_back({text.substr(0, at), text.substr(at + 1)});
   }
   return map;
@@ -191,7 +192,7 @@ std::string by_map(const std::string& name, const std::vector<Renamed>& map) {
     const auto found = fitting(name, r);
     if (!found) continue;
     if (by != nullptr && *found != result)
-      throw Failure("'" + name + "' is '" + result + "' by " + text_of(*by) + ", but '" + *found + "' by " +
+      throw Failure("'" + name + "' becomes '" + result + "' by " + text_of(*by) + ", but '" + *found + "' by " +
                     text_of(r));
     by = &r;
     result = *found;
@@ -210,10 +211,10 @@ std::string by_list(const std::string& name, const std::vector<Renamed>& list) {
 void check_map(const std::vector<Renamed>& map, const std::vector<std::string>& names, const std::string& file) {
   for (const Renamed& r : map)
     if (std::ranges::none_of(names, [&](const std::string& name) { return fitting(name, r).has_value(); }))
-      throw Failure(is_pattern(r) ? text_of(r) + ": nothing in " + file + " fits '" + r.old_name + "'" +
+      throw Failure(is_pattern(r) ? text_of(r) + ": no name in " + file + " matches '" + r.old_name + "'" +
                                         did_you_mean(r.old_name, names)
-                                  : "--map " + r.old_name + "=" + r.new_name + ": there is no '" + r.old_name +
-                                        "' in " + file + did_you_mean(r.old_name, names));
+                                  : "--map " + r.old_name + "=" + r.new_name + ": no '" + r.old_name + "' in " + file +
+                                        did_you_mean(r.old_name, names));
 }
 
 std::vector<const rml_origin*> named_origins(const rml_program& program) {
@@ -253,7 +254,8 @@ std::vector<Renamed> by_place(const rml_program& program, const NamedMemories& f
 std::vector<std::string> told(const std::string& file, const std::vector<Renamed>& by_place) {
   std::vector<std::string> lines;
   for (const Renamed& r : by_place)
-    lines.push_back(file + ": '" + r.old_name + "' is taken for '" + r.new_name + "', which stands in its place");
+    lines.push_back(file + ": '" + r.old_name + "' is loaded as '" + r.new_name +
+                    "', which has the same place in the source");
   return lines;
 }
 
@@ -264,7 +266,8 @@ void rename_tensors(Safetensors& content, const std::string& file, const std::fu
     t.name = to(old_name);
     const auto [other, is_new] = taken.insert({t.name, old_name});
     if (!is_new)
-      throw Failure(file + ": by --map both '" + other->second + "' and '" + old_name + "' are '" + t.name + "'");
+      throw Failure(file + ": --map gives both '" + other->second + "' and '" + old_name + "' the name '" + t.name +
+                    "'");
   }
 }
 

@@ -125,7 +125,7 @@ class Reader {
       if (part.data() != at) damaged("its tensors overlap or leave a gap");
       at += part.size();
     }
-    if (at != data_.data() + data_.size()) damaged("there are bytes behind the last tensor");
+    if (at != data_.data() + data_.size()) damaged("there are bytes after the last tensor");
   }
 
   const std::string& file_;

@@ -113,7 +113,7 @@ std::string StateFile::proposal() const {
   }
   if (alike < 0) return "";
   there.resize(std::min(there.size(), there.find(of_another)));
-  const std::string text = "\n  if what the file calls '" + there + "' is '" + here + "' here: --map '";
+  const std::string text = "\n  if '" + there + "' of the file is '" + here + "' here: --map '";
   keep_difference(there, here);
   return text + there + "=" + here + "'";
 }

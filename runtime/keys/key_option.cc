@@ -25,7 +25,7 @@ void refuse_ports(const rml_port* ports, std::uint32_t count, const std::string&
   for (std::uint32_t i = 0; i < count; ++i)
     if (name.substr(0, name.find('[')) == ports[i].name)
       throw Failure("--key " + name + ": the node has an " + word + " '" + ports[i].name +
-                        "'; the keys are a column of their own, whose name no input or output has",
+                        "'; the keys need a column of their own, with a name that no input or output has",
                     exit_usage);
 }
 
@@ -38,14 +38,15 @@ KeyColumn key_column(const rml_program& program, const std::string& argument) {
   const std::string type = colon == argument.npos ? "" : argument.substr(colon + 1);
   const std::uint8_t dtype = dtype_named(type);
   if (is_float(dtype) && dtype != 255)
-    throw Failure("--key " + argument + ": a float is no key, as NaN equals nothing; " + std::string(types_of_keys),
+    throw Failure("--key " + argument + ": a float cannot be a key, because NaN equals no value; use " +
+                      std::string(types_of_keys),
                   exit_usage);
   if (type == "text" || dtype != 255) {
     column.name = argument.substr(0, colon);
     column.is_text = type == "text";
     if (!column.is_text) column.dtype = dtype;
   } else if (colon != argument.npos) {
-    throw Failure("--key " + argument + ": '" + type + "' is no type of keys: " + std::string(types_of_keys),
+    throw Failure("--key " + argument + ": '" + type + "' is not a type for keys: use " + std::string(types_of_keys),
                   exit_usage);
   }
   if (column.name.empty()) throw Failure("--key: expected NAME or NAME:TYPE, a column of the input", exit_usage);
@@ -56,15 +57,15 @@ KeyColumn key_column(const rml_program& program, const std::string& argument) {
 
 void require_keyable(const rml_program& program, const Options& options) {
   if (program.network != nullptr)
-    throw Failure("--key: the program is a network, whose tasks share one state; make it without --parallel",
+    throw Failure("--key: the program is a network, whose tasks share one state; build it without --parallel",
                   exit_usage);
   if (program.per_step > 0)
     throw Failure(
-        "--key: the program is made for ranks, which share the steps of one instance; make it without --ranks",
+        "--key: the program is built for ranks, which share the steps of one instance; build it without --ranks",
         exit_usage);
   const std::string one_run =
-      " is about the rows of one instance, and every key has its own; "
-      "run a key alone for it, with --key-seed KEY";
+      " is for the rows of one instance, but every key has its own instance; "
+      "to use it, run one key alone, with --key-seed KEY";
   const std::pair<const char*, bool> others[] = {{"--keep", !options.kept.empty()},
                                                  {"--monitor", !options.monitored.empty()},
                                                  {"--watch", !options.watched.empty()},
@@ -75,11 +76,10 @@ void require_keyable(const rml_program& program, const Options& options) {
   for (const auto& [name, given] : others)
     if (given) throw Failure(std::string("--key: ") + name + one_run, exit_usage);
   if (!options.shared.empty() && (program.flow != nullptr || program.demand != nullptr || program.savable == 0))
-    throw Failure(
-        std::string("--share: rows of this program can wait for later ones, so that there is no order in which "
-                    "its keys change what they share") +
-            (program.savable == 0 ? " (nor in the reference engine)" : ""),
-        exit_usage);
+    throw Failure(std::string("--share: rows of this program can wait for later rows, so no order is defined in which "
+                              "the keys change the shared parameters") +
+                      (program.savable == 0 ? " (nor in the reference engine)" : ""),
+                  exit_usage);
 }
 
 }  // namespace rml::rt

@@ -187,7 +187,7 @@ void KeyStates::make_room() {
   blocks_.reserve(blocks_.size() + 1);
   void* const more = Memory::grow(&memory_, nullptr, 0, bytes_of_block());
   if (more == nullptr)
-    throw Failure("too many keys: what is kept of each takes " + std::to_string(record_bytes_) + " bytes, and " +
+    throw Failure("too many keys: the state of each takes " + std::to_string(record_bytes_) + " bytes, and " +
                   std::to_string(size_) + " keys take " + std::to_string(memory_.used() >> 20) + " MiB of the " +
                   std::to_string(memory_.ceiling() >> 20) + " MiB that this run may use");
   blocks_.push_back(static_cast<char*>(more));

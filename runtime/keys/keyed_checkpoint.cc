@@ -125,7 +125,7 @@ void save_keys(const rml_program& program, const Keys& keys, KeyStates& states, 
 std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_program& program,
                                       const std::vector<Renamed>& map, Keys& keys, KeyStates& states,
                                       WaitingRows& waiting, GivenParameters& given) {
-  if (!saved.is_of_keys()) throw Failure(saved.name() + ": the state of one instance, that of a run without --key");
+  if (!saved.is_of_keys()) throw Failure(saved.name() + ": the state of one instance, saved by a run without --key");
   std::vector<Renamed> renamed;
   if (has_columns(saved))
     restore_columns(saved, program, map, keys, states, given, renamed);

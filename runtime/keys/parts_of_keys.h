@@ -58,7 +58,7 @@ class PartsOfKeys {
 inline std::uint32_t number_of_saved(const CheckpointIn& saved, const std::string& text, std::uint64_t k, Keys& keys) {
   const std::optional<std::uint32_t> number = keys.number(text);
   if (!number)
-    throw Failure(saved.name() + ": its key '" + text + "' is no value of the type that --key gives to keys");
+    throw Failure(saved.name() + ": its key '" + text + "' is not a value of the type that --key gives to keys");
   if (*number != k) throw Failure(saved.name() + ": damaged: '" + texts_of_keys + "' of its keys");
   return *number;
 }

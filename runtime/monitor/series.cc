@@ -27,7 +27,8 @@ std::vector<std::uint32_t> monitored_ports(const Options& options, const Row& ou
   std::vector<std::uint32_t> ports;
   for (std::uint32_t i = 0; i < std::min(outputs.size(), options.own_outputs); ++i)
     if (outputs.port(i).rank == 0 && outputs.port(i).dtype != RML_BOOL) ports.push_back(i);
-  if (ports.empty()) throw Failure(std::string(option) + ": no output is a scalar that could be shown", exit_usage);
+  if (ports.empty())
+    throw Failure(std::string(option) + ": no output is a scalar, so nothing can be shown", exit_usage);
   return ports;
 }
 

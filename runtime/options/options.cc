@@ -116,7 +116,7 @@ std::string complaint_of_delimiter(const std::string& text) {
   if (text == "tab" || text == "\t") return "";
   const bool fits = text.size() == 1 && std::ispunct(static_cast<unsigned char>(text[0])) != 0;
   if (fits && std::string_view("\"'.-+[]").find(text[0]) == std::string_view::npos) return "";
-  return "'" + text + "' is no delimiter: a character such as ; or |, or tab";
+  return "'" + text + "' is not a delimiter: give a character such as ; or |, or tab";
 }
 
 // CLI11 replaces an integer that is too large by the largest one, so the text is checked.
@@ -482,17 +482,17 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   if (options.save_every > 0 && options.save.empty() && options.resume.empty())
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
   if (!options.map.empty() && options.load.empty() && options.resume.empty() && options.load_params.empty())
-    throw Failure("--map: give the file whose names it is about, --load, --resume or --load-params FILE", exit_usage);
+    throw Failure("--map: give the file that it renames, with --load, --resume or --load-params FILE", exit_usage);
   for (const std::string_view suffix : {".png", ".pdf", ".jpg", ".jpeg", ".eps", ".ps"})
     if (options.plot.size() > suffix.size() &&
         options.plot.compare(options.plot.size() - suffix.size(), suffix.size(), suffix) == 0)
       throw Failure("--plot " + options.plot +
                         ": the picture is an SVG; give it a name that ends with .svg (rsvg-convert "
-                        "of librsvg makes a " +
-                        std::string(suffix.substr(1)) + " of it)",
+                        "of librsvg converts it to " +
+                        std::string(suffix.substr(1)) + ")",
                     exit_usage);
   if (!options.watch_file.empty() && reader.watch.empty())
-    throw Failure("--watch-file: say what to watch with --watch PATTERN", exit_usage);
+    throw Failure("--watch-file: name the variables with --watch PATTERN", exit_usage);
   options.own_outputs = program.n_outputs - program.n_watched;
   for (const std::string& pattern : reader.watch) add_watched(program, pattern, options.watched);
   options.progress = when(reader.progress);

@@ -17,7 +17,7 @@ void skip_rows(RowSource& source, const Row& row, std::uint32_t ports, std::int6
   }
   if (found != checksum) {
     throw Failure("the first " + std::to_string(rows) + " rows of " + source.name() + " are not those that '" + path +
-                  "' was saved after; to go on with other rows, use --load");
+                  "' was saved after; to continue with other rows, use --load");
   }
 }
 

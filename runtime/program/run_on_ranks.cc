@@ -37,8 +37,8 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 std::string content(const std::string& path, std::size_t most) {
   const File file(std::fopen(path.c_str(), "rbe"), std::fclose);
   struct stat status{};
-  if (!file || fstat(fileno(file.get()), &status) != 0) return "not there";
-  if (!S_ISREG(status.st_mode)) return "no regular file";
+  if (!file || fstat(fileno(file.get()), &status) != 0) return "missing";
+  if (!S_ISREG(status.st_mode)) return "not a regular file";
   std::uint32_t sum = 0;
   std::array<unsigned char, 65536> bytes{};
   for (std::size_t read = 0; read < most;) {
@@ -77,9 +77,10 @@ std::vector<Fact> facts(const rml_program& program, const Options& options, cons
 
 void refuse_what_one_rank_has(const rml_program& program, const Options& options) {
   if (program.network != nullptr)
-    throw Failure("a program of tasks (--parallel) cannot run on several ranks", exit_usage);
+    throw Failure("a program that was built with --parallel cannot run on several ranks", exit_usage);
   if (!options.kept.empty())
-    throw Failure("--keep " + options.kept[0] + ": cells of rows that another rank reads cannot be kept", exit_usage);
+    throw Failure("--keep " + options.kept[0] + ": a rank cannot copy the cells of rows that another rank reads",
+                  exit_usage);
   for (const Endpoint& input : inputs_of(program, options))
     if (input.path == "-" || input.peer)
       throw Failure((input.path == "-" ? std::string("standard input") : "'" + input.path + "'") +
@@ -103,7 +104,8 @@ Options options_of(const Options& all, Ranks& ranks) {
 
 void tell_what_is_written(const rml_program& program, const Options& options, const Transport& transport) {
   if (options.quiet || !deals_rows(program) || program.n_outputs == 0 || transport.rank() != 0) return;
-  std::fprintf(stderr, "rank 0 of %u writes the rows of its own micro-batches; those of the others are not written\n",
+  std::fprintf(stderr,
+               "rank 0 of %u writes the rows of its own micro-batches; the rows of the other ranks are not written\n",
                transport.ranks());
 }
 
@@ -210,8 +212,9 @@ void refuse_other_launcher(const std::string& what) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const char* const size = std::getenv(name);
     if (size != nullptr && std::atoi(size) > 1)
-      throw Failure(std::string(size) + " ranks were started, each of which is alone: this program was built " + what,
-                    exit_usage);
+      throw Failure(
+          std::string(size) + " ranks were started, but they cannot reach each other: this program was built " + what,
+          exit_usage);
   }
 }
 
@@ -227,7 +230,7 @@ int run_processes(const rml_program& program, const Options& options) {
 
 int run_on_ranks(const rml_program& program, const Options& options) {
   if (program.per_step > 0 && program.network != nullptr)
-    throw Failure("a program of tasks (--parallel) cannot deal its rows out to ranks", exit_usage);
+    throw Failure("a program that was built with --parallel cannot deal its rows out to ranks", exit_usage);
   if (&rml_mpi_library != nullptr) return run_processes(program, options);
   if (options.ranks > 1) return run_threads(program, options);
   if (program.per_step == 0) return run_program(program, options);

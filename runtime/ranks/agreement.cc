@@ -50,8 +50,8 @@ std::string difference(std::uint32_t rank, const std::vector<Fact>& its, const s
     const Fact& a = i < its.size() && its[i].name == none.name ? its[i] : none;
     const Fact& b = i < ours.size() ? ours[i] : none;
     if (a.value != b.value)
-      return rank_text(rank) + " was not started like rank 0: " + b.name + " is " + a.value + ", that of rank 0 is " +
-             b.value;
+      return rank_text(rank) + " was started differently from rank 0: " + b.name + " is " + a.value +
+             ", but that of rank 0 is " + b.value;
   }
   return "";
 }

@@ -91,8 +91,8 @@ void DealtRows::record(RunRecord& run) const {
 
 void DealtRows::go_on(const RunRecord& saved, bool resumes, const std::string& path) {
   if (!saved.dealt)
-    throw Failure("'" + path + "' was saved by a program that deals no rows out to ranks, and does not say how many " +
-                  "micro-batches it has read");
+    throw Failure("'" + path + "' was saved by a program without dealt rows, so it does not contain the number of " +
+                  "micro-batches that were read");
   micro_batches_ = saved.dealt->micro_batches;
   read_ = saved.dealt->rows;
   if (resumes) {
@@ -102,13 +102,13 @@ void DealtRows::go_on(const RunRecord& saved, bool resumes, const std::string& p
     cut_ = !saved.dealt->whole;
     if (cut_ && source_->read())
       throw Failure("'" + path +
-                    "' was saved where the input ended in the middle of a step, and there are more rows in " +
-                    source_->name() + " now; to go on with them as a step of its own, use --load");
+                    "' was saved when the input ended in the middle of a step, but there are more rows in " +
+                    source_->name() + " now; to continue with them as a separate step, use --load");
   } else {
     if (saved.dealt->open)
       throw Failure("'" + path +
-                    "' was saved where the input ended in the middle of a micro-batch, whose rows only one " +
-                    "rank had; to begin with what was learned, use --load-params");
+                    "' was saved when the input ended in the middle of a micro-batch, whose rows only one " +
+                    "rank had; to start with the learned parameters, use --load-params");
     // A step that the end of the input cut short counts as a whole one; numbering continues with the next step.
     const std::uint64_t per_step = program_.per_step;
     micro_batches_ = (micro_batches_ + per_step - 1) / per_step * per_step;

@@ -103,7 +103,7 @@ void Ranks::sum_up(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, 
     const auto slot = static_cast<std::uint32_t>(micro_batch % per_step);
     if (slot >= here || slot % transport_.ranks() != transport_.rank())
       throw Failure("micro-batch " + std::to_string(micro_batch) + " of " + std::to_string(here) +
-                    " in its step is not one of " + rank_text(transport_.rank()));
+                    " in its step does not belong to " + rank_text(transport_.rank()));
     Sum& sum = this->sum(site, dtype, count);
     // A step begins with the first slot of this rank; an incomplete earlier step is dropped.
     const std::uint64_t step = micro_batch / per_step;
@@ -146,7 +146,7 @@ void Ranks::send_all(std::uint32_t site, void* value, std::uint64_t bytes, std::
     message = transport_.receive(spread.parent(), tag, "a value");
     if (message.size() != bytes)
       throw LostRank(rank_text(spread.parent()) + " has sent " + std::to_string(message.size()) +
-                     " bytes of a value where " + std::to_string(bytes) +
+                     " bytes of a value, but " + std::to_string(bytes) +
                      " were expected: it does not run the same program");
     if (bytes > 0) std::memcpy(value, message.data(), bytes);
   }

@@ -38,7 +38,7 @@ std::optional<Message> Transport::try_receive(std::uint32_t from, Tag tag) { ret
 
 std::string Transport::impatience(std::uint32_t other, const std::string& what) const {
   return rank_text(other) + " has not " + what + " in " + std::to_string(patience_.count() / 1000) +
-         " seconds: it is slow, stopped or cut off; --patience sets how long it is waited for";
+         " seconds: it is slow, stopped or disconnected; --patience sets how long a rank waits";
 }
 
 std::string Transport::problem_of_others(std::uint32_t from, const char* what) {
@@ -48,8 +48,8 @@ std::string Transport::problem_of_others(std::uint32_t from, const char* what) {
     const std::string problem = problem_of(other, now);
     if (!problem.empty()) return problem;
     if (now.how == Standing::ended && other == from)
-      return rank_text(other) + " has ended, its input being over, but " + rank_text(rank_) + " needs " + what +
-             " from it: the inputs of the ranks are not the same";
+      return rank_text(other) + " has ended because its input ended, but " + rank_text(rank_) + " needs " + what +
+             " from it: the inputs of the ranks differ";
   }
   return "";
 }

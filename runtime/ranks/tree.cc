@@ -143,7 +143,7 @@ void TreeSum::send(std::uint32_t to, Talk talk, Message value) {
 
 Message TreeSum::opened(Message message, std::uint32_t from) {
   if (message.size() != bytes_ + 1)
-    throw LostRank(rank_text(from) + " has sent " + std::to_string(message.size()) + " bytes of a sum where " +
+    throw LostRank(rank_text(from) + " has sent " + std::to_string(message.size()) + " bytes of a sum, but " +
                    std::to_string(bytes_ + 1) + " were expected: it does not run the same program");
   stops_ = stops_ || message.back() != std::byte{0};
   message.pop_back();

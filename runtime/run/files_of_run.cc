@@ -20,7 +20,7 @@ namespace {
 constexpr const char* endpoint = "an input or output of this run";
 constexpr const char* loaded = "the one that --load or --load-params names";
 
-constexpr const char* foreign = "the one that --load-params names, which is no state";
+constexpr const char* foreign = "the one that --load-params names, which is not a state";
 
 // False if --load-params names a file of tensors that is not a saved state, and this run would
 // replace it by its state. A file that cannot be read counts as replaceable: the error is

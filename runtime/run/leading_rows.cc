@@ -55,9 +55,10 @@ std::vector<std::string> LeadingRows::warnings() const {
   for (const Peer& peer : peers_)
     for (const std::uint32_t i : peer.ports)
       if (program_.outputs[i].late != 0)
-        lines.push_back(std::string("output '") + program_.outputs[i].name +
-                        "' may be known before the inputs of its cycle, but leaves after them: if the peer that feeds "
-                        "the program waits for it, both wait for ever; rmlc run without --parallel sends it early");
+        lines.push_back(
+            std::string("output '") + program_.outputs[i].name +
+            "' may be known before the inputs of its cycle, but is written after them: if the peer that feeds "
+            "the program waits for it, both wait forever; rmlc run without --parallel writes it early");
   return lines;
 }
 

@@ -54,8 +54,8 @@ void open_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, cons
     if (known == saved->outputs.end())
       throw Failure("'" + outputs[k].path + "' was not an output of the run that saved '" + path + "'");
     if (known->classes && *known->classes != classes_of(outputs[k], sinks.row()))
-      throw Failure("'" + outputs[k].path + "' has classes of other lists than the run that saved '" + path +
-                    "' gave it: give the same to --classes");
+      throw Failure("'" + outputs[k].path + "' has other class lists than in the run that saved '" + path +
+                    "': give the same --classes");
     before[k] = Settled{known->bytes, rows};
   }
   if (saved != nullptr && saved->outputs.size() > outputs.size())

@@ -282,7 +282,8 @@ void Run::begin() {
   else if (!options_.load_params.empty())
     tell(load_parameters(program_, state_->block(), {options_.load_params, options_.map, options_.partial}, given_));
   if (header.fault != RML_OK)
-    throw Failure(path + ": computing again what followed in that run:\n" + fault_text(program_, header, {}));
+    throw Failure(path + ": while the cycles after the saved state were repeated:\n" +
+                  fault_text(program_, header, {}));
   if (anchor() != nullptr && !saved) anchor_.begin(state_->block());
   const std::int64_t rows = header.popped + rows_again;
   cycles_before_ = header.pushed;

@@ -191,7 +191,7 @@ class Graph<T>::Node final : public GraphNode {
       fail(worker, error.what());
       return Next::wait;
     } catch (...) {
-      fail(worker, "it has thrown what is no std::exception");
+      fail(worker, "it threw an exception that is not a std::exception");
       return Next::wait;
     }
     return pause(Next::again);

@@ -58,12 +58,12 @@ GraphBase::GraphBase(unsigned workers) : workers_(workers) {}
 GraphBase::~GraphBase() { close(); }
 
 GraphNode& GraphBase::at(Id node) const {
-  if (node >= nodes_.size()) throw Failure("there is no node " + std::to_string(node));
+  if (node >= nodes_.size()) throw Failure("no node has the number " + std::to_string(node));
   return *nodes_[node];
 }
 
 void GraphBase::expect_no_run() const {
-  if (runs_.load()) throw Failure("the graph runs, and cannot be changed");
+  if (runs_.load()) throw Failure("the graph cannot be changed while it runs");
 }
 
 GraphNode& GraphBase::add(std::unique_ptr<GraphNode> node) {
@@ -76,7 +76,7 @@ void GraphBase::connect(std::unique_ptr<GraphEdge> edge) {
   GraphNode &from = *edge->from, &to = *edge->to;
   const std::string place = from.name() + " to " + to.name();
   if (edge->position >= to.in_.size())
-    throw Failure(place + ": there is no operand " + std::to_string(edge->position) + ", it takes " +
+    throw Failure(place + ": operand " + std::to_string(edge->position) + " does not exist, it takes " +
                   std::to_string(to.in_.size()));
   if (to.in_[edge->position] != nullptr)
     throw Failure(place + ": operand " + std::to_string(edge->position) + " comes from " +
@@ -125,7 +125,7 @@ bool GraphBase::well_formed() {
       if (node->in_[k] != nullptr) continue;
       add_error(GraphError::Kind::malformed, node.get(),
                 node->name() + ": operand " + std::to_string(k) + " of " + std::to_string(node->in_.size()) +
-                    " comes from nowhere");
+                    " has no source");
     }
   }
   return errors_.empty();
@@ -186,13 +186,13 @@ void GraphBase::conclude() {
     case Reason::failed:
       break;
     case Reason::stop_requested:
-      add_error(GraphError::Kind::cancelled, nullptr, "cancelled, since a stop was asked for: " + count);
+      add_error(GraphError::Kind::cancelled, nullptr, "cancelled: a stop was requested: " + count);
       break;
     case Reason::deadline:
-      add_error(GraphError::Kind::cancelled, nullptr, "cancelled, since the deadline has passed: " + count);
+      add_error(GraphError::Kind::cancelled, nullptr, "cancelled: the deadline has passed: " + count);
       break;
     case Reason::closed:
-      add_error(GraphError::Kind::cancelled, nullptr, "cancelled, since the graph was closed: " + count);
+      add_error(GraphError::Kind::cancelled, nullptr, "cancelled: the graph was closed: " + count);
       break;
   }
   for (GraphNode* node : left) node->set_state(GraphNode::State::cancelled);
@@ -214,7 +214,7 @@ std::string GraphBase::describe_deadlock(const GraphNode& stuck, std::size_t n_s
           " waits for room at " + operand + " of " + edge.to->name() + ", which holds " + std::to_string(edge.capacity);
     node = edge.to == node ? edge.from : edge.to;
     if (node == &stuck) break;
-    all += k + 1 < most ? "; " : "; and so on";
+    all += k + 1 < most ? "; " : "; …";
   }
   return all + ". " + std::to_string(n_stuck) + " of " + std::to_string(nodes_.size()) +
          " nodes wait. A feedback loop begins with an initial value";

@@ -117,7 +117,7 @@ ByteSink ByteSink::open_again(const std::string& path, bool gzip, std::uint64_t 
   struct stat status{};
   if (fstat(sink.fd_, &status) != 0) sink.fail(std::strerror(errno));
   if (static_cast<std::uint64_t>(status.st_size) < settled) {
-    throw Failure("cannot go on with " + sink.name_ + ": it has " + std::to_string(status.st_size) + " bytes, but " +
+    throw Failure("cannot continue " + sink.name_ + ": it has " + std::to_string(status.st_size) + " bytes, but " +
                   std::to_string(settled) + " had been written when the state was saved");
   }
   if (ftruncate(sink.fd_, static_cast<off_t>(settled)) != 0 ||

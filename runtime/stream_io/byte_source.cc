@@ -189,9 +189,9 @@ void ByteSource::make_room() {
   if (unread > most_unread_) {
     if (input_)
       throw LostPeer(name_,
-                     "a row of more than " + std::to_string(most_unread_) + " bytes (?line=BYTES lets in longer ones)");
+                     "a row of more than " + std::to_string(most_unread_) + " bytes (?line=BYTES raises the limit)");
     throw Failure(name_ + ": more than " + std::to_string(most_unread_ >> 20) +
-                  " MiB that would have to be held at once");
+                  " MiB would have to be in memory at the same time");
   }
   if (unread + chunk > capacity_) return move_to_buffer(std::max(2 * chunk, 2 * unread + chunk));
   if (unread > 0) std::memmove(buffer_.get(), begin_, unread);

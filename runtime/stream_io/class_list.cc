@@ -13,7 +13,7 @@ namespace rml::rt {
 ClassList ClassList::read(const std::string& path) {
   if (::access(path.c_str(), F_OK) != 0)
     throw Failure("no file '" + path +
-                  "' of classes, one in a line; if they are column 3 of data.csv, this makes it:\n" +
+                  "' of classes, one per line; if they are column 3 of data.csv, this command makes it:\n" +
                   "  tail -n +2 data.csv | cut -d, -f3 | sort -u > " + path);
   // A device may have no end, so it is refused. A pipe may be read: it can come from a command
   // that prints the list.

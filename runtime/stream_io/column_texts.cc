@@ -48,7 +48,8 @@ bool fits(std::size_t classes, std::uint8_t dtype) {
 void require_integer(const std::string& option, const rml_port& port, std::size_t classes) {
   const std::string stream = "'" + std::string(port.name) + "'";
   if (!is_integer(port.dtype))
-    throw Failure(option + ": " + stream + " is " + type_text(port) + "; classes are integers, i32 say", exit_usage);
+    throw Failure(option + ": " + stream + " is " + type_text(port) + "; classes are integers, such as i32",
+                  exit_usage);
   if (!fits(classes, port.dtype))
     throw Failure(option + ": " + std::to_string(classes) + " classes are too many for " + stream + ", which is " +
                       type_text(port),
@@ -84,7 +85,7 @@ void ColumnTexts::add_classes(const std::string& argument, const Row& inputs, co
 
 void ColumnTexts::add_time(const std::string& argument, const Row& inputs) {
   const std::string option = "--time " + argument;
-  const auto [name, format] = split(option, argument, "NAME=FORMAT, t=%Y-%m-%dT%H:%M:%S say");
+  const auto [name, format] = split(option, argument, "NAME=FORMAT, such as t=%Y-%m-%dT%H:%M:%S");
   const auto input = port_named(inputs, name);
   if (!input) throw Failure(option + ": no input '" + name + "'" + did_you_mean(name, names_of(inputs)), exit_usage);
   const rml_port& port = inputs.port(*input);
@@ -138,12 +139,12 @@ bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::st
 
 std::string ColumnTexts::complaint(std::uint32_t input, const std::string& text) const {
   if (is_key(input) && !is_utf8(text))
-    return "'" + text + "' is no text in UTF-8, as keys are: iconv -t UTF-8 -f ENCODING converts the file";
-  if (is_key(input)) return "'" + text + "' is no key: every row belongs to one";
+    return "'" + text + "' is not UTF-8, as keys must be: iconv -t UTF-8 -f ENCODING converts the file";
+  if (is_key(input)) return "'" + text + "' is not a key: every row needs one";
   if (const auto time = times_.find(input); time != times_.end())
-    return "'" + text + "' is no time such as " + time->second.example();
+    return "'" + text + "' is not a time such as " + time->second.example();
   const ClassList& list = classes_[by_input_.at(input)];
-  return "'" + text + "' is no class of '" + list.file() + "'" + did_you_mean(text, list.names());
+  return "'" + text + "' is not a class of '" + list.file() + "'" + did_you_mean(text, list.names());
 }
 
 }  // namespace rml::rt

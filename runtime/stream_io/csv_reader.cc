@@ -212,7 +212,7 @@ void CsvReader::missing(std::uint32_t i, std::uint64_t element, const std::vecto
   }
   for (const std::string& other : unknown) {
     if (port.rank > 0 && other == port.name) {
-      throw Failure(text + "; there is a column '" + other + "', but the input is no scalar");
+      throw Failure(text + "; there is a column '" + other + "', but the input is not a scalar");
     }
     if (port.rank == 0 && other.rfind(std::string(port.name) + "[", 0) == 0) {
       throw Failure(text + "; there is a column '" + other.substr(0, 100) + (other.size() > 100 ? "…" : "") +
@@ -223,7 +223,7 @@ void CsvReader::missing(std::uint32_t i, std::uint64_t element, const std::vecto
   const auto sampled = near.empty() && port.always != 0 ? sampled_by(row_, i, wanted_) : std::nullopt;
   if (!sampled) throw Failure(text + near);
   const std::string other = row_.port(*sampled).name;
-  throw Failure(text + "; it says when '" + other + "' is there: --missing absent takes that from the cells of '" +
+  throw Failure(text + "; it says when '" + other + "' is present: --missing absent derives it from the cells of '" +
                 other + "'");
 }
 

@@ -45,8 +45,8 @@ void choose_peer_format(Endpoint& endpoint, const std::string& stdio_format, con
   const std::string& given = endpoint.peer->format.empty() ? stdio_format : endpoint.peer->format;
   endpoint.format = *format_named(given.empty() ? standard : given);
   if (endpoint.format == Format::csv || endpoint.format == Format::jsonl) return;
-  throw Failure(std::string(option) + " " + endpoint.path + ": rows of peers are csv or jsonl, not " + given +
-                    "; ?format=csv says so here",
+  throw Failure(std::string(option) + " " + endpoint.path + ": rows of a live stream are csv or jsonl, not " + given +
+                    "; add ?format=csv to the address",
                 exit_usage);
 }
 
@@ -64,7 +64,7 @@ void choose_format(Endpoint& endpoint, const std::string& stdio_format, const ch
     endpoint.format = *format;
   } else if (stdio_format.empty() && !is_device_or_pipe(endpoint.path)) {
     throw Failure(std::string(option) + " " + endpoint.path +
-                      ": the suffix does not tell the format; use .csv, .jsonl, .chron, .npy or .npz (each also with "
+                      ": the suffix does not name a format; use .csv, .jsonl, .chron, .npy or .npz (each also with "
                       ".gz), or --format",
                   exit_usage);
   }
@@ -109,10 +109,10 @@ void check_ports(Direction direction, const Endpoint& endpoint, const Row& row) 
     if (port.always || !arrays) continue;
     const std::string absent = stream + " is absent at some cycles (clock " + port.clock + ")";
     if (direction == Direction::in) {
-      throw Failure(what + absent + ", which a NumPy file cannot say; use .csv, .jsonl or .chron", exit_usage);
+      throw Failure(what + absent + ", which a NumPy file cannot express; use .csv, .jsonl or .chron", exit_usage);
     }
     if (endpoint.format == Format::npy) {
-      throw Failure(what + absent + ", which a .npy cannot say; use .npz or .csv", exit_usage);
+      throw Failure(what + absent + ", which a .npy cannot express; use .npz or .csv", exit_usage);
     }
   }
 }
@@ -278,9 +278,8 @@ void keep_cells(KeptCells& kept, std::vector<Endpoint>& inputs, std::vector<Endp
       found = true;
     }
     if (!found)
-      throw Failure(
-          option + "no " + (endpoints == &inputs ? "input" : "output") + " is CSV, which alone has such columns",
-          exit_usage);
+      throw Failure(option + "no " + (endpoints == &inputs ? "input" : "output") + " is CSV; only CSV has such columns",
+                    exit_usage);
   }
   for (const Endpoint& output : outputs) {
     if (output.kept == nullptr) continue;
@@ -300,7 +299,7 @@ void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& i
       if (is_key(i)) {
         if (endpoint.format != Format::csv && endpoint.format != Format::jsonl)
           throw Failure("--key " + std::string(row.port(i).name) + ": '" + endpoint.path +
-                            "' has numbers, no texts: give the keys a type, --key " + row.port(i).name +
+                            "' has numbers, not texts: give the keys a type, --key " + row.port(i).name +
                             ":i64, or use .csv or .jsonl",
                         exit_usage);
         endpoint.texts = &texts;
@@ -308,7 +307,7 @@ void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& i
       }
       if (endpoint.format != Format::csv && is_text(i))
         throw Failure("--classes, --time: '" + std::string(row.port(i).name) + "' is in '" + endpoint.path +
-                          "', which is no CSV; it has values, not texts",
+                          "', which is not CSV; it has values, not texts",
                       exit_usage);
     }
   };
@@ -389,13 +388,13 @@ void require_continuable(const std::vector<Endpoint>& outputs) {
     const bool exists = ::stat(output.path.c_str(), &status) == 0;
     if (output.path == "-" || output.peer || (exists && !S_ISREG(status.st_mode))) {
       throw Failure("--resume: rows in " + (output.path == "-" ? "standard output" : "'" + output.path + "'") +
-                        " cannot be taken back after a crash: give a file, --output FILE",
+                        " cannot be removed after a crash: give a file, --output FILE",
                     exit_usage);
     }
     const bool rows_at_end = output.format == Format::chron || output.format == Format::npz;
     if (rows_at_end || (output.format == Format::npy && output.gzip)) {
       throw Failure("--resume: '" + output.path +
-                        "' is of a format that is written when the run ends, so it cannot be gone on with; use .csv, "
+                        "' has a format that is written when the run ends, so a run cannot continue it; use .csv, "
                         ".jsonl or .npy",
                     exit_usage);
     }

@@ -22,8 +22,8 @@ class EqualLength final : public RowSource {
     for (const auto& source : sources_) (source->read() ? going_on : ended) = source.get();
     if (ended && going_on) {
       throw Failure(ended->name() + " ends after " + std::to_string(cycles_) + (cycles_ == 1 ? " row" : " rows") +
-                    ", but " + going_on->name() + " goes on at cycle " + std::to_string(cycles_) +
-                    ": input files must be equally long");
+                    ", but " + going_on->name() + " continues at cycle " + std::to_string(cycles_) +
+                    ": input files must have equally many rows");
     }
     if (going_on) ++cycles_;
     return going_on != nullptr;

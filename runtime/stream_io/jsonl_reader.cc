@@ -86,7 +86,7 @@ class ObjectHandler {
     return number({text, std::to_chars(text, text + sizeof text, value).ptr});
   }
   bool number_float(double, const std::string& text) {
-    if (port_ && is_key()) return fail(text + " is no key: a text, an integer or a Boolean is one");
+    if (port_ && is_key()) return fail(text + " is not a key: a key is a text, an integer or a Boolean");
     if (decimal_point_ == '.') return number(text);
     std::string plain = text;
     for (char& c : plain) c = c == decimal_point_ ? '.' : c;
@@ -194,7 +194,8 @@ class ObjectHandler {
   }
   bool count(std::size_t axis) {
     if (counts_[axis]++ < port_->dims[axis]) return true;
-    return fail("an array of more than " + std::to_string(port_->dims[axis]) + " where " + type_name() + " is wanted");
+    return fail("an array of more than " + std::to_string(port_->dims[axis]) + " where " + type_name() +
+                " is expected");
   }
   bool number(std::string_view text) {
     if (!inside("a number")) return false;
@@ -299,7 +300,7 @@ class JsonlReader final : public RowSource {
     if (!near.empty() || (texts_ != nullptr && texts_->is_key(i))) return near;
     if (const auto sampled = sampled_by(row_, i, wanted_)) {
       const std::string other = row_.port(*sampled).name;
-      return "; it says when '" + other + "' is there: --missing absent takes that from '" + other + "'";
+      return "; it says when '" + other + "' is present: --missing absent derives it from '" + other + "'";
     }
     return mend_of_missing(port);
   }

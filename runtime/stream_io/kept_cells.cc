@@ -72,7 +72,7 @@ std::vector<std::size_t> KeptCells::find(const std::string& file, const std::vec
   }
   if (!file_.empty())
     throw Failure("--keep " + columns_.front() + ": '" + file_ + "' and '" + file +
-                  "' have such a column; take it out of one");
+                  "' have this column; remove it from one of them");
   file_ = file;
   header_ = line;
   return places;
@@ -115,9 +115,9 @@ void KeptCells::begin(std::int64_t rows, std::int64_t cycles, bool again, const 
   const std::int64_t pending = cycles - rows;
   if (again || !any() || pending <= 0) return;
   if (static_cast<std::int64_t>(lines.size()) != pending + 1 || before != header_)
-    throw Failure("'" + saved->file + "' was saved when " + std::to_string(pending) + " rows were to leave yet, and " +
-                  named(before) + " kept of them, not " + named(header_) +
-                  ": give --keep to the run that saves as well");
+    throw Failure("'" + saved->file + "' was saved when " + std::to_string(pending) +
+                  " rows were not yet written, with " + named(before) + " kept for them, not " + named(header_) +
+                  ": use the same --keep in the run that saves");
   rows_.assign(lines.begin() + 1, lines.end());
 }
 

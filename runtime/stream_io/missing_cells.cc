@@ -87,8 +87,8 @@ void fill_with_nan(Row& row, std::uint32_t i) {
 
 std::string mend_of_missing(const rml_port& port) {
   const std::string name = port.name;
-  return "; where cells may be missing, let the inputs be `" + name + "_present: bool, " + name + ": " +
-         type_text(port) + " when " + name + "_present` and give --missing absent";
+  return "; if cells may be missing, declare the inputs `" + name + "_present: bool, " + name + ": " + type_text(port) +
+         " when " + name + "_present` and add --missing absent";
 }
 
 }  // namespace rml::rt

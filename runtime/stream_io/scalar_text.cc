@@ -347,7 +347,7 @@ std::string parse_complaint(std::uint8_t dtype, Parsed result, std::string_view 
   // therefore names the annotation for i32 only.
   double number = 0;
   if (dtype == RML_I32 && parse_whole_scalar(RML_F64, text, &number) == Parsed::ok)
-    return said + "; an input of floats is declared so: x: f32";
+    return said + "; declare an input of floats as x: f32";
   return said;
 }
 

@@ -64,7 +64,7 @@ TimeFormat::TimeFormat(const std::string& option, std::string format) : format_(
     if (letter == 'S' || letter == 'T') to_seconds_ = format_.substr(0, at + 2);
   }
   if (!has_year)
-    throw Failure(option + ": a format has the year, as in %Y-%m-%dT%H:%M:%S, or it is 'unix': seconds since 1970",
+    throw Failure(option + ": a format needs the year, as in %Y-%m-%dT%H:%M:%S, or it is 'unix': seconds since 1970",
                   exit_usage);
 }
 

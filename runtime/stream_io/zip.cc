@@ -107,7 +107,7 @@ std::vector<ZipEntry> list_zip(const std::string& archive, std::string_view byte
     if (end - at < length) throw damaged(archive, "the directory is truncated");
     entries.push_back(read_entry(archive, bytes, at, name_bytes));
     if (!names.insert(entries.back().name).second)
-      throw Failure(archive + ": holds '" + entries.back().name + "' twice; which one is meant?");
+      throw Failure(archive + ": holds '" + entries.back().name + "' twice; keep only one of them");
     at += length;
   }
   return entries;

@@ -299,7 +299,7 @@ def formats(folder):
     check([json.loads(line)["y"] for line in out.splitlines()] == [33, 46, 48], f"blanks in jsonl: {out}")
     (folder / "latin.csv").write_bytes("m,x\na,1\nMüller,2\n".encode("latin-1"))
     out, told = run(program, "--key", "m", "--input", folder / "latin.csv", status=1)
-    check("latin.csv:3:1: " in told and "no text in UTF-8" in told and "iconv" in told and out == "m,y\na,1\n", told)
+    check("latin.csv:3:1: " in told and "is not UTF-8" in told and "iconv" in told and out == "m,y\na,1\n", told)
     out, told = run(program, "--key", "m", "--stats", text="m,x\na,1\nb,2\na,3\n")
     check("keys             2\n" in told and "cycles           3\n" in told, told)
 
@@ -369,9 +369,9 @@ def begin_as_before(folder):
                 rest, _ = run(folder / f"{program}.rml", "--key", "m", "--load", folder / "s", text=table(["m", "x", "c"], rows[cut:]))
                 same(first + rest.split("\n", 1)[1], whole, f"begin as before: {k}, {program}, cut at {cut}")
     _, told = run(folder / "old.rml", "--key", "m", "--load-params", folder / "s", text="m,x,c\n", status=1)
-    check("keys, each with parameters of its own; a run with --key goes on with them by --load" in told, told)
+    check("keys, each with its own parameters; load it in a run with --key, by --load" in told, told)
     _, told = run(folder / "old.rml", "--key-seed", "a", "--load", folder / "s", text="x,c\n", status=1)
-    check("keys; a run with --key goes on with them" in told, told)
+    check("keys; load it in a run with --key" in told, told)
     (folder / "last.rml").write_text("node main(x: f64) -> (w: f64)\n  p = param(0.0, true, x);\n  w = p;\n")
     run(folder / "last.rml", "--key", "m", "--save", folder / "s", text="m,x\na,1\nb,10\nc,100\n")
     found, _ = run(folder / "last.rml", "--key", "m", "--share", "p", "--load", folder / "s", text="m,x\nb,7\nc,8\nd,9\n")
@@ -438,7 +438,7 @@ def states(folder):
         rest, _ = run(program, "--key", "m", "--quiet", *more, "--load", state, text=table(["m", *names], rows[30:]))
         same(first + "".join(line + "\n" for line in rest.splitlines()[1:]), whole, f"{name}: loaded")
         _, told = run(program, "--load", state, text=table(names, []), status=1)
-        check("keys; a run with --key goes on with them" in told, told)
+        check("keys; load it in a run with --key" in told, told)
         _, told = run(program, "--key", "m", "--load", state, "--seed", 1, text=table(["m", *names], []), status=1)
         check("was saved by a run with seed 7" in told, told)
         file.write_text(table(["m", *names], [["z", *row[1:]] for row in rows]))
@@ -451,7 +451,7 @@ def states(folder):
         check("damaged" in told or "checksum" in told, told)
         run(program, "--save", state, text=table(names, [row[1:] for row in rows]))
         _, told = run(program, "--key", "m", "--load", state, text=table(["m", *names], []), status=1)
-        check("the state of one instance, that of a run without --key" in told, told)
+        check("the state of one instance, saved by a run without --key" in told, told)
     counter = folder / "counter.rml"
     counter.write_text(COUNTER)
     rows = [["ab"[k % 2], str(k)] for k in range(10)]
@@ -570,7 +570,7 @@ def values(folder):
         run(program, "--key", first, "--save", folder / "values.state", text="m,x\n-3,1\n4,2\n" + pump)
         found, told = run(program, "--key", second, "--load", folder / "values.state", text="m,x\n4,1\n-3,1\n", status=status)
         if status:
-            check("its key 'pump' is no value of the type that --key gives to keys" in told, told)
+            check("its key 'pump' is not a value of the type that --key gives to keys" in told, told)
         else:
             same(found, "m,y\n4,3\n-3,2\n", f"saved by {first}, loaded by {second}")
 
@@ -591,20 +591,20 @@ def refusals(folder):
 
     head = "m,y\na,1\n"
     refused("--key", "m", text="m,x\na,1\n,2\n", words="<stdin>:3:1: cycle 1: column 'm' is empty, but every row belongs", out=head)
-    refused("--key", "m", text="x,m\n1,a\n2,NaN\n", words="<stdin>:3:3: cycle 1: column 'm': 'NaN' is no key", out=head)
+    refused("--key", "m", text="x,m\n1,a\n2,NaN\n", words="<stdin>:3:3: cycle 1: column 'm': 'NaN' is not a key", out=head)
     refused("--key", "m", "--missing", "absent", text="x,m\n1,a\n2,NA\n", words="<stdin>:3:3: cycle 1: column 'm' is 'NA'", out=head)
     refused("--key", "m:i8", text="x,m\n1,1\n2,300\n", words="<stdin>:3:3: cycle 1: column 'm': '300' does not fit", out="m,y\n1,1\n")
     refused("--key", "m:i8", text="x,m\n1,b\n", words="<stdin>:2:3: cycle 0: column 'm': 'b' is not an i8", out="m,y\n")
     refused("--key", "n", words="<stdin>:1: no column 'n' for the keys")
-    for value, what in (("1.5", "1.5 is no key"), ("null", "no value for 'm'"), ('""', "'' is no key"), ("[1]", "too many brackets for a key"),
-                        ('{"a": 1}', "an object is not a key"), ('"NaN"', "'NaN' is no key")):
+    for value, what in (("1.5", "1.5 is not a key"), ("null", "no value for 'm'"), ('""', "'' is not a key"), ("[1]", "too many brackets for a key"),
+                        ('{"a": 1}', "an object is not a key"), ('"NaN"', "'NaN' is not a key")):
         refused("--key", "m", "--format", "jsonl", text=f'{{"m": {value}, "x": 1}}\n', words=what)
     (folder / "classes").write_text("a\nb\n")
     refused("--key", "m", "--classes", f"m={folder / 'classes'}", words="its cells are the keys themselves", status=2)
     found, _ = run(program, "--key", "m:i8", "--classes", f"m={folder / 'classes'}", text="m,x\nb,1\na,2\nb,3\n")
     same(found, "m,y\nb,1\na,2\nb,4\n", "keys that are classes")
-    for argument, what in (("x[0]", "the node has an input 'x'"), ("x", "the node has an input 'x'"), ("y", "the node has an output 'y'"), ("m:f64", "a float is no key"),
-                           ("m:word", "'word' is no type of keys"), ("", "expected NAME")):
+    for argument, what in (("x[0]", "the node has an input 'x'"), ("x", "the node has an input 'x'"), ("y", "the node has an output 'y'"), ("m:f64", "a float cannot be a key"),
+                           ("m:word", "'word' is not a type for keys: use"), ("", "expected NAME")):
         refused("--key", argument, words=what, status=2)
     np.savez(folder / "keys.npz", m=np.array([1, 2]), x=np.array([1.0, 2.0]))
     refused("--key", "m", "--input", folder / "keys.npz", words="--key m:i64", status=2)
@@ -612,7 +612,7 @@ def refusals(folder):
     refused("--key", "m:i64", "--input", folder / "floats.npz", words="float64", out=None)
     for option in (["--monitor", "y"], ["--watch", "y"], ["--log", folder / "log"], ["--plot", folder / "p.svg"],
                    ["--profile", folder / "p.json"], ["--on-nan", "stop"], ["--keep", "x"]):
-        refused("--key", "m", *option, words=option[0] + " is about the rows of one instance", status=2)
+        refused("--key", "m", *option, words=option[0] + " is for the rows of one instance", status=2)
     refused("--key", "m", "--parallel", words="the program is a network", status=2)
     refused("--key", "m", "--key-seed", "a", words="--key-seed", status=2)
     refused("--share", "p", words="--key", status=2)
@@ -621,7 +621,7 @@ def refusals(folder):
     refused("--key", "m", file=faults, text="m,x\na,1\nb,2\na,0\nb,1\n",
             words="faults.rml:2:7: cycle 1: division by zero (key 'a')", out="m,y\na,100\nb,50\n")
     _, told = run(program, "--progressive", "--metric", "mae:y:x", "--key", "m", text="m,x\na,1\n", status=2, command=[RMLC, "eval"])
-    check("a metric is of the rows of one instance" in told, told)
+    check("a metric measures the rows of one instance" in told, told)
     # Rows that are never known.
     _, told = run(center, "--key", "m", text="m,end,x\na,F,1\nb,F,2\nb,T,3\na,F,4\nc,F,1\n")
     check("key 'a': 2 rows are undetermined" in told and "3 rows of 2 keys are undetermined in all" in told, told)
@@ -630,7 +630,7 @@ def refusals(folder):
     large.write_text("node main(x: f64) -> (y: f64)\n  past = concat((zeros([4000]) fby past)[1:], [x]);\n  y = past[0] + x;\n")
     many = "m,x\n" + "".join(f"{k},1\n" for k in range(40_000))
     found, told = run(large, "--key", "m", text=many, status=1, limit=1 << 30)
-    check("too many keys: what is kept of each takes" in told and "MiB that this run may use" in told, told)
+    check("too many keys: the state of each takes" in told and "MiB that this run may use" in told, told)
     lines = found.splitlines()
     check(len(lines) > 1000 and all(line == f"{k},1" for k, line in enumerate(lines[1:])), "rows before the last key")
 

@@ -132,10 +132,10 @@ class Together(InFolder):
     def test_refused(self):
         for why, text, options in (
             ("rows wait for later ones", "node main(end: bool, x: f64) -> (y: f64)\n  y = x - backfill(x, end);\n", []),
-            ("nothing to remember of a key", "node main(x: f64) -> (y: f64)\n  y = x + 1.0;\n", []),
+            ("no state to keep for a key", "node main(x: f64) -> (y: f64)\n  y = x + 1.0;\n", []),
             ("rml_random_normal is called",
              "node main(x: f64) -> (y: f64)\n  y = x + normal([1], 0.0, 1.0)[0] + (0.0 fby y);\n", []),
-            ("does not go with --parallel", PROGRAMS["noise"], ["--parallel"]),
+            ("cannot be combined with --parallel", PROGRAMS["noise"], ["--parallel"]),
             ("not with --emit asm", PROGRAMS["noise"], ["--emit", "asm"]),
         ):  # fmt: skip
             (self.folder / "m.rml").write_text(text)

@@ -57,7 +57,7 @@ def test_subscription_is_refused_the_next_time(bench):
 def test_less_is_promised_than_asked_for(bench):
     server, url, running = start(bench, "sum", also="?qos=2")
     Served(server).connect().grant(1)
-    same(quick(running), (1, "", f"{url}: the broker promises qos=1 for this topic, not 2; say ?qos=1 if that is enough\n"))
+    same(quick(running), (1, "", f"{url}: the broker grants qos=1 for this topic, not 2; write ?qos=1 if this is enough\n"))
     server, url, running = start(bench, "sum", "--cycles", "1", also="?qos=0")
     Served(server).connect().grant(0).deliver("x", value(4))
     same(quick(running), (0, "sum\n4\n", ""))
@@ -81,7 +81,7 @@ def test_connection_is_refused(bench):
                 pass
         status, out, err = quick(running)
         same((status, out), (1, ""))
-        expect(err.startswith(f"{url}: the broker refuses: "), err)
+        expect(err.startswith(f"{url}: the broker refused the connection: "), err)
         same((code, "tried for 0.3 s" in err), (code, not lasts))
 
 
@@ -100,7 +100,7 @@ def test_broker_that_says_nothing(bench):
         status, _, err = quick(running)
         if program == "count" and steps == 1:  # acknowledges three rows that are not outstanding
             same(status, 1)
-            expect("did not take everything within 0.5 s; 0 rows were acknowledged, 3 more were sent" in err, err)
+            expect("did not accept everything within 0.5 s; 0 rows were acknowledged, 3 more were sent" in err, err)
         else:
             same((status, err), (143, ""))
         peer.close()
@@ -186,7 +186,7 @@ def test_row_is_refused(bench):
     peer.acknowledge(peer.row()[0], 0x97)
     status, _, err = quick(running)
     same(status, 1)
-    expect(err.startswith(f"{url}: the broker refuses a row: Quota exceeded; 1 row was acknowledged, "), err)
+    expect(err.startswith(f"{url}: the broker rejected a row: Quota exceeded; 1 row was acknowledged, "), err)
 
 
 def test_packets_of_the_other_protocol(bench):

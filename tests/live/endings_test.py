@@ -83,8 +83,8 @@ def test_rows_that_the_peer_never_looked_at(bench):
     running.settle()
     same(running.process.poll(), None)
     server.close()
-    same(running.end(), (1, "", f"{name}: the peer went before it had taken everything: Connection reset by peer; "
-                                "3 rows were handed over, what follows was not\n"))
+    same(running.end(), (1, "", f"{name}: the peer closed the connection before it had read everything: Connection reset by peer; "
+                                "3 rows were sent, the rest was not\n"))
     # A peer that neither closes nor reads is waited for as long as the address says.
     server = listener()
     begin = time.monotonic()

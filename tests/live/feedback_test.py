@@ -276,7 +276,7 @@ def test_a_program_says_what_comes_late(bench):
         peer.nothing_comes()
         status, out, err = peer.end()
         same((status, out), (0, ""))
-        expect(err.startswith("output 'y' may be known before the inputs of its cycle, but leaves after them"), err)
+        expect(err.startswith("output 'y' may be known before the inputs of its cycle, but is written after them"), err)
 
 
 def test_only_what_a_peer_may_wait_for_is_late(bench):

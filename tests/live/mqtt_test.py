@@ -205,7 +205,7 @@ def test_signal_while_waiting(bench):
         running.signal(signal.SIGINT)
         status, _, err = running.end(10)
         broker.process.send_signal(signal.SIGCONT)
-        expect(status == 1 and "interrupted, and the broker did not take everything within 0.5 s; " in err, err)
+        expect(status == 1 and "interrupted, and the broker did not accept everything within 0.5 s; " in err, err)
     running = bench.start("sum", "--input", f"mqtt://localhost:{free_port()}/x")
     running.settle()
     running.signal(signal.SIGTERM)
@@ -230,12 +230,12 @@ def test_passwords(bench):
         begin = time.monotonic()
         for address in ("out?password_file=wrong", "out", "out?version=3"):
             status, _, err = bench.run(*rows, url + address)
-            expect(status == 1 and err.startswith(url + "out: the broker refuses: "), err)
+            expect(status == 1 and err.startswith(url + "out: the broker refused the connection: "), err)
         status, _, err = bench.run("sum", "--input", url + "in?password_file=wrong")
-        expect(status == 1 and "the broker refuses: " in err, err)
+        expect(status == 1 and "the broker refused the connection: " in err, err)
         expect(time.monotonic() - begin < 10, "a refusal took", time.monotonic() - begin)
         status, _, err = bench.run(*rows, url + "other?password_file=right&version=5")
-        expect(status == 1 and err.startswith(url + "other: the broker refuses a row: Not authorized; 0 rows were ack"),
+        expect(status == 1 and err.startswith(url + "other: the broker rejected a row: Not authorized; 0 rows were ack"),
                err)
         status, _, err = bench.run(*rows, url + "out?password_file=none")
         same((status, err), (1, url + "out: cannot read the password from 'none': No such file or directory\n"))

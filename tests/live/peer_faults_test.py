@@ -29,7 +29,7 @@ def test_input_peer_vanishes(bench):
     peer.sendall(b"x\n1\n2\n")
     same([running.line() for _ in range(3)], ["sum", "1", "3"])
     reset(peer)
-    same(running.end(), (1, "", f"{name}: cycle 2: the peer vanished: Connection reset by peer\n"))
+    same(running.end(), (1, "", f"{name}: cycle 2: the connection to the peer was lost: Connection reset by peer\n"))
 
 
 def test_peer_vanishes_within_a_row(bench):
@@ -43,7 +43,7 @@ def test_peer_vanishes_within_a_row(bench):
         peer.sendall(half)
         time.sleep(0.2)  # so that the incomplete row is read before the connection breaks
         reset(peer)
-        same(running.end(10), (1, "", f"{name}: cycle 2: the peer vanished: Connection reset by peer\n"))
+        same(running.end(10), (1, "", f"{name}: cycle 2: the connection to the peer was lost: Connection reset by peer\n"))
     # With `reconnect` the incomplete row is dropped, and the next peer starts a new row.
     running = bench.start("sum", "--input", f"{name}?reconnect")
     for k in range(3):
@@ -63,7 +63,7 @@ def test_peers_without_a_word(bench):
     name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     for format, text, wanted in (
         ("csv", b"", (1, "", f"{name}: empty; expected a header of column names\n")),
-        ("csv", b"x", (1, "", f"{name}: the peer went in the middle of a row\n")),
+        ("csv", b"x", (1, "", f"{name}: the peer closed the connection in the middle of a row\n")),
         ("csv", b"x\n", (0, "sum\n", "")),
         ("jsonl", b"", (0, "sum\n", "")),
     ):
@@ -82,7 +82,7 @@ def test_half_a_row_at_the_end(bench):
         peer = accept(server)
         peer.sendall(text.encode())
         peer.close()
-        same(running.end(), (1, "sum\n1\n", f"{name}: cycle 1: the peer went in the middle of a row\n"))
+        same(running.end(), (1, "sum\n1\n", f"{name}: cycle 1: the peer closed the connection in the middle of a row\n"))
 
 
 def test_half_closed_input(bench):
@@ -114,7 +114,7 @@ def test_half_closed_output(bench):
     peer.shutdown(socket.SHUT_RD)
     status, out, err = running.end(10)
     same((status, out), (1, ""))
-    expect(err.startswith("unix://out: the peer went: Broken pipe; ") and " handed over" in err, err)
+    expect(err.startswith("unix://out: the peer closed the connection: Broken pipe; ") and " sent, " in err, err)
 
 
 def test_malformed_row_among_many(bench):
@@ -166,9 +166,9 @@ def test_line_without_end(bench):
         status, _, err = running.end(10)
         same(status, 1)
         if rest == b"1":
-            same(err, f"{name}: cycle 1: a line of more than 2000 bytes (?line=BYTES lets in longer ones)\n")
+            same(err, f"{name}: cycle 1: a line of more than 2000 bytes (?line=BYTES raises the limit)\n")
         else:
-            same(err, f"{name}: cycle 1: a row of more than 2000 bytes (?line=BYTES lets in longer ones)\n")
+            same(err, f"{name}: cycle 1: a row of more than 2000 bytes (?line=BYTES raises the limit)\n")
         feeder.join()
     # The default limit is 16 MiB.
     for count, outcome in ((16 << 20, 1), (15 << 20, 0)):

@@ -226,7 +226,7 @@ def test_left_socket_is_taken_over(bench):
     path = bench.place / "in"
     left = listener(path)
     status, _, err = bench.run("sum", "--input", "unix-listen://in")
-    same((status, err), (1, "unix-listen://in: another program listens there\n"))
+    same((status, err), (1, "unix-listen://in: another program is listening there\n"))
     # The refused program did not count as a peer.
     left.settimeout(0.2)
     try:
@@ -246,7 +246,7 @@ def test_second_program_at_an_address(bench):
     for address in ("unix-listen://in", "unix-listen://in?reconnect"):
         first = bench.start("sum", "--input", address)
         until((bench.place / "in").exists, "a socket")
-        same(bench.run("sum", "--input", address), (1, "", "unix-listen://in: another program listens there\n"))
+        same(bench.run("sum", "--input", address), (1, "", "unix-listen://in: another program is listening there\n"))
         peer = dial(bench.place / "in")
         peer.sendall(b"x\n1\n")
         peer.close()
@@ -255,7 +255,7 @@ def test_second_program_at_an_address(bench):
         first.end()
     (bench.place / "in").write_text("not to be lost")
     same(bench.run("sum", "--input", "unix-listen://in"),
-         (1, "", "unix-listen://in: there is a file of this name that is no socket\n"))
+         (1, "", "unix-listen://in: a file that is not a socket has this name\n"))
     same((bench.place / "in").read_text(), "not to be lost")
 
 
@@ -398,8 +398,8 @@ def test_output_peer_goes_for_good(bench):
     peer.close()
     status, _, err = running.end()
     same(status, 1)
-    expect(err.startswith("unix://out: the peer went: Broken pipe; ") and
-           err.endswith(" handed over, what follows was not\n"), err)
+    expect(err.startswith("unix://out: the peer closed the connection: Broken pipe; ") and
+           err.endswith(" sent, the rest was not\n"), err)
 
 
 def test_peer_that_does_not_read(bench):
@@ -416,7 +416,7 @@ def test_peer_that_does_not_read(bench):
     status, _, err = running.end(10)
     expect(time.monotonic() - begin < 8, time.monotonic() - begin)
     same(status, 1)
-    expect(err.startswith(f"{name}: interrupted, and the peer did not take everything within 0.5 s; "), err)
+    expect(err.startswith(f"{name}: interrupted, and the peer did not read everything within 0.5 s; "), err)
     peer.close()
     # At the end of a run, data that the system could not send are also waited for.
     server = listener(bench.place / "out")
@@ -424,7 +424,7 @@ def test_peer_that_does_not_read(bench):
     peer = accept(server)
     status, _, err = running.end(10)
     same(status, 1)
-    expect("unix://out: the peer did not take the last " in err and "1000 rows were handed over" in err, err)
+    expect("unix://out: the peer did not read the last " in err and "1000 rows were sent" in err, err)
     # A full pipe.
     os.mkfifo(bench.place / "pipe")
     running = bench.start("wide", "--cycles", "1000000", "--output", "pipe")
@@ -447,8 +447,8 @@ def test_signal_while_no_reader_has_come(bench):
     running.process.stdin.flush()
     running.settle()
     running.signal(signal.SIGINT)
-    same(running.end(10), (1, "", "unix-listen://out: interrupted while no client was connected; 0 rows were handed over, "
-                                  "what follows was not\n"))
+    same(running.end(10), (1, "", "unix-listen://out: interrupted while no client was connected; 0 rows were sent, "
+                                  "the rest was not\n"))
 
 
 def test_from_program_to_program(bench):
@@ -462,12 +462,12 @@ def test_from_program_to_program(bench):
 
 def test_addresses_that_make_no_sense(bench):
     cases = (
-        ("--input", "udp://a:1", "there are no addresses of kind 'udp'"),
+        ("--input", "udp://a:1", "unknown kind of address 'udp'"),
         ("--input", "tcp://a", "the port is missing"),
         ("--input", "tcp://:5", "the host is missing"),
         ("--input", "tcp://a:0", "'port=0' is not a number from 1 to 65535"),
         ("--input", "tcp://[::1:5", "']' is missing"),
-        ("--input", "tcp://a:5?rety=3", "there is no parameter 'rety'; did you mean 'retry'?"),
+        ("--input", "tcp://a:5?rety=3", "unknown parameter 'rety'; did you mean 'retry'?"),
         ("--input", "tcp://a:5?retry=nan", "'retry=nan' is not a number"),
         ("--input", "tcp://a:5?retry", "'retry' needs a value"),
         ("--input", "tcp://a:5?reconnect=1", "'reconnect' takes no value"),
@@ -482,13 +482,13 @@ def test_addresses_that_make_no_sense(bench):
         ("--input", "mqtt://a", "the topic is missing"),
         ("--input", "mqtt://a/t?qos=3", "'qos=3' is not a number from 0 to 2"),
         ("--input", "mqtt://a/t?cafile=x", "'cafile' has no meaning here: it needs mqtts://"),
-        ("--input", "mqtts://a/t?cert=x", "'cert' and 'key' go together"),
+        ("--input", "mqtts://a/t?cert=x", "'cert' and 'key' must be given together"),
         ("--input", "mqtt://a/t?password_env=x", "a password needs a user"),
         ("--input", "mqtt://u@a/t?password_env=x&password_file=y", "not both"),
         ("--output", "mqtt://a/t?qos=2", "'qos=2' needs 'client=ID'"),
-        ("--output", "mqtt://a/t?qos=2&client=me&version=5", "'qos=2' goes with version=3"),
-        ("--output", "mqtt://a/t/+/x", "rows go to one topic"),
-        ("--output", "mqtt://a/t/%23", "rows go to one topic"),
+        ("--output", "mqtt://a/t?qos=2&client=me&version=5", "'qos=2' needs version=3"),
+        ("--output", "mqtt://a/t/+/x", "rows are written to one topic"),
+        ("--output", "mqtt://a/t/%23", "rows are written to one topic"),
     )
     for option, address, problem in cases:
         status, _, err = bench.run("sum", option, address)
@@ -497,7 +497,7 @@ def test_addresses_that_make_no_sense(bench):
     status, _, err = bench.run("sum", "--input", "mqtt://me:secret@a/t")
     expect(status == 2 and "secret" not in err and "password_file" in err, err)
     status, _, err = bench.run("sum", "--input", "tcp://a:1", "--format", "npy")
-    expect(status == 2 and "rows of peers are csv or jsonl, not npy" in err, err)
+    expect(status == 2 and "rows of a live stream are csv or jsonl, not npy" in err, err)
     for arguments, problem in (
         (["x=tcp-listen://:5", "k=tcp-listen://:5"], "it can be given once only"),
         (["x=mqtt://a/t", "k=mqtt://a/t"], "a topic can be given once only"),
@@ -506,7 +506,7 @@ def test_addresses_that_make_no_sense(bench):
         status, _, err = bench.run("two", *[part for a in arguments for part in ("--input", a)])
         expect(status == 2 and problem in err, err)
     status, _, err = bench.run("sum", "--resume", "state", "--output", "tcp://a:1")
-    expect(status == 2 and "cannot be taken back after a crash" in err, err)
+    expect(status == 2 and "cannot be removed after a crash" in err, err)
 
 
 main(sys.modules[__name__])

@@ -68,10 +68,10 @@ class Build(unittest.TestCase):
                                   (["--ranks=3"], "1 3 4 6")):
                 done = self.run_it(*program, "--input", "in.csv", "--quiet", *options)
                 self.assertEqual(done.split(), ["y", *rows.split()])
-        self.refused(2, "--key: the program is made for ranks", "./dealt", "--input", "in.csv", "--key", "k")
+        self.refused(2, "--key: the program is built for ranks", "./dealt", "--input", "in.csv", "--key", "k")
         self.refused(1, "a step on ranks has 1 to 65535 micro-batches, not 70000", RMLC, "build", "--ranks", "dealt.rml", "-D",
                      "n=70000", "-o", "other")
-        self.refused(1, "how many micro-batches are a step is not known", RMLC, "build", "--ranks", "dealt.rml", "-D",
+        self.refused(1, "the number of micro-batches in a step is not known", RMLC, "build", "--ranks", "dealt.rml", "-D",
                      "n=1+1", "-o", "other")
         self.refused(1, "--ranks: 'main' has no dealt inputs", RMLC, "build", "--ranks", "noise.rml", "-o", "other")
         self.assertFalse((self.folder / "other").exists())
@@ -79,7 +79,7 @@ class Build(unittest.TestCase):
     def test_show(self):
         """`show ranks` refuses programs without dealt inputs, and wrong options."""
         self.refused(1, "'main' has no dealt inputs", RMLC, "show", "ranks", "noise.rml")
-        self.refused(2, "--ranks is of show ranks", RMLC, "show", "core", "noise.rml", "--ranks", "2")
+        self.refused(2, "--ranks applies to show ranks only", RMLC, "show", "core", "noise.rml", "--ranks", "2")
         self.refused(2, "--ranks", RMLC, "show", "ranks", "noise.rml", "--ranks", "0")
 
     def test_any_mpi(self):
@@ -98,20 +98,20 @@ class Build(unittest.TestCase):
             text = f"install it (Debian: apt install {package})" if mpi in KNOWN else "this rmlc was built without"
             for asked in (f"--mpi={mpi}", "--mpi"):
                 self.refused(1, text, RMLC, "build", asked, "noise.rml", "-o", "noise", path=path)
-        self.refused(1, "there is no MPI for --mpi", RMLC, "build", "--mpi", "noise.rml", "-o", "noise", path=path)
+        self.refused(1, "no MPI was found for --mpi", RMLC, "build", "--mpi", "noise.rml", "-o", "noise", path=path)
         self.assertFalse((self.folder / "noise").exists())
 
     def test_wrong_options(self):
         self.refused(2, "lam not in {any,openmpi,mpich}", RMLC, "build", "--mpi=lam", "noise.rml")
-        self.refused(2, "--mpi goes with programs, not with --emit obj", RMLC, "build", "--mpi", "noise.rml", "--emit",
+        self.refused(2, "--mpi works with programs only, not with --emit obj", RMLC, "build", "--mpi", "noise.rml", "--emit",
                      "obj")
-        self.refused(2, "--mpi does not go with --parallel", RMLC, "build", "--mpi", "noise.rml", "--parallel")
+        self.refused(2, "--mpi cannot be combined with --parallel", RMLC, "build", "--mpi", "noise.rml", "--parallel")
         self.refused(2, "unknown option '--ranks'", RMLC, "run", "noise.rml", "--ranks", "2")
-        self.refused(2, "--ranks goes with programs, not with --emit lib", RMLC, "build", "--ranks", "noise.rml", "--emit",
+        self.refused(2, "--ranks works with programs only, not with --emit lib", RMLC, "build", "--ranks", "noise.rml", "--emit",
                      "lib")
-        self.refused(2, "--ranks does not go with --parallel", RMLC, "build", "--ranks", "noise.rml", "--parallel")
+        self.refused(2, "--ranks cannot be combined with --parallel", RMLC, "build", "--ranks", "noise.rml", "--parallel")
         self.refused(2, "--ranks is for threads and --mpi for processes", RMLC, "build", "--ranks", "--mpi", "noise.rml")
-        self.refused(2, "--ranks does not go with --engine reference", RMLC, "run", "noise.rml", "--engine", "reference",
+        self.refused(2, "--ranks cannot be combined with --engine reference", RMLC, "run", "noise.rml", "--engine", "reference",
                      "--ranks", "2")
 
     def test_state(self):

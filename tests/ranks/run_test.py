@@ -227,7 +227,7 @@ class Ranks(unittest.TestCase):
         self.run_well(2, "--resume", "state")
         self.run_well(2, "--resume", "state")  # nothing new
         write(self.folder / "in.csv", self.rows)
-        self.assertIn("was saved where the input ended in the middle of a step", self.refused(2, "--resume", "state"))
+        self.assertIn("was saved when the input ended in the middle of a step", self.refused(2, "--resume", "state"))
 
     def test_resume_with_other_rows(self):
         rows = self.steps(self.rows, 7)
@@ -329,9 +329,9 @@ class Processes(Ranks):
         return other
 
     def test_other_options(self):
-        self.assertIn("rank 1 was not started like rank 0: argument 6 is '5', that of rank 0 is '4'",
+        self.assertIn("rank 1 was started differently from rank 0: argument 6 is '5', but that of rank 0 is '4'",
                       self.differing(self.folder, "--seed", "5", first=("--seed", "4")))
-        self.assertIn("rank 1 was not started like rank 0: the number of options is 6, that of rank 0 is 4",
+        self.assertIn("rank 1 was started differently from rank 0: the number of options is 6, but that of rank 0 is 4",
                       self.differing(self.folder, "--seed", "5"))
 
     def test_other_program(self):
@@ -340,14 +340,14 @@ class Processes(Ranks):
         with other.open("ab") as file:
             file.write(b"x")
         self.assertRegex(self.differing(self.folder, program=other),
-                         r"rank 1 was not started like rank 0: the program's file is \d+ bytes, checksum \w+, that of")
+                         r"rank 1 was started differently from rank 0: the program's file is \d+ bytes, checksum \w+, but that of")
 
     def test_other_data(self):
         other = self.other_folder()
         write(other / "in.csv", self.rows[:-1])
-        self.assertRegex(self.differing(other), r"rank 1 was not started .*: the file 'in.csv' is \d+ bytes, .*, that of")
+        self.assertRegex(self.differing(other), r"rank 1 was started differently .*: the file 'in.csv' is \d+ bytes, .*, but that of")
         (other / "in.csv").unlink()
-        self.assertRegex(self.differing(other), r"rank 1 was not .*: the file 'in.csv' is not there, that of rank 0 is \d+")
+        self.assertRegex(self.differing(other), r"rank 1 was .*: the file 'in.csv' is missing, but that of rank 0 is \d+")
 
     def test_ranks_of_mpirun(self):
         self.assertIn("unknown option '--ranks'", self.refused(2, "--ranks", "2"))
@@ -363,7 +363,7 @@ class Processes(Ranks):
                                  cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
             self.assertNotEqual(run.returncode, 0)
-            self.assertRegex(run.stdout, f"2 ranks were started, each of which is alone: this program was built {text}")
+            self.assertRegex(run.stdout, f"2 ranks were started, but they cannot reach each other: this program was built {text}")
             self.assertFalse((self.folder / "out.csv").exists())
 
     def test_alone(self):
@@ -420,7 +420,7 @@ class Processes(Ranks):
             except ProcessLookupError:
                 pass
         _, output = self.finish(process)
-        self.assertRegex(output, r"rank \d has not (sent .*|ended) in 2 seconds: it is slow, stopped or cut off")
+        self.assertRegex(output, r"rank \d has not (sent .*|ended) in 2 seconds: it is slow, stopped or disconnected")
 
 
 if TRANSPORT != "threads":

@@ -38,9 +38,9 @@ class Place:
         done = subprocess.run([self.compiler, *map(str, arguments)], input=given, capture_output=True, text=True,
                               cwd=self.folder, timeout=300)
         if done.returncode != 0:
-            if re.search(r"error\[E\d+\]", done.stderr) or "does not go with" in done.stderr:
+            if re.search(r"error\[E\d+\]", done.stderr) or "cannot be combined with" in done.stderr:
                 raise Refused(re.search(r"error.*", done.stderr)[0])
-            if self.programs is None and re.search("assumes never happens|which no further input gives it", done.stderr):
+            if self.programs is None and re.search("assumes never happens|so no further input can determine it", done.stderr):
                 raise Refused("no value at some cycle")  # the reference engine leaves the value undetermined
             told = "\n".join(part for part in done.stderr.split("\n\n") if not part.startswith("warning"))
             raise AssertionError(f"{' '.join(map(str, arguments))} ends with {done.returncode}: {told[-1500:]}")

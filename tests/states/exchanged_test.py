@@ -98,7 +98,7 @@ class Exchanged(unittest.TestCase):
         weights = self.rows(before, last, *net, "--map", "loss.net.*=*")
         self.assertNotEqual(weights[0].split(",")[:2], weights[0].split(",")[2:])
         said = self.refused(after, last, *net, "--map", "loss.net.*=*")
-        self.assertIn("--map says which it is", said)
+        self.assertIn("choose one with --map", said)
         exchanged = ["--map", "loss.net.dense=dense2", "--map", "loss.net.dense2=dense"]
         self.assertEqual(self.rows(after, last, *net, *exchanged), weights)
 
@@ -115,7 +115,7 @@ class Exchanged(unittest.TestCase):
         (self.folder / "t").write_bytes(tensors)
         done = self.run_text(text, "x\n1\n", "--load-params", "t", "--save", "t")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("which is no state", done.stderr)
+        self.assertIn("which is not a state", done.stderr)
         self.assertEqual((self.folder / "t").read_bytes(), tensors)
         self.rows(text, "x\n1\n", "--load-params", "t", "--save", "s")
         self.assertEqual(self.rows(text, "x\n1\n", "--load-params", "s", "--save", "s"), ["0"])
@@ -134,7 +134,7 @@ class Exchanged(unittest.TestCase):
         for options in ([], ["--classes", "j=other"]):
             done = run(2, *options)
             self.assertEqual(done.returncode, 1)
-            self.assertIn("give the same to --classes", done.stderr)
+            self.assertIn("give the same --classes", done.stderr)
         self.assertEqual(run(2, "--classes", "j=one").returncode, 0)
         self.assertEqual((self.folder / "o.csv").read_text(), "j\na\na\n")
 

@@ -16,7 +16,7 @@ import moved_programs
 
 FIRST, ROWS = 7, 12
 # Messages that name the instance or variable whose state is refused.
-NAMES = ("is not in the file", "only in the file", "is something else")
+NAMES = ("is not in the file", "only in the file", "differs in")
 
 
 def table(first, last):

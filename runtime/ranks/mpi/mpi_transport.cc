@@ -72,7 +72,7 @@ std::vector<Identity> Mpi::identities(MPI_Comm all, std::uint32_t ranks) {
   const Identity own = Identity::own();
   std::vector<Identity> of_all(ranks);
   if (MPI_Allgather(&own, sizeof own, MPI_BYTE, of_all.data(), sizeof own, MPI_BYTE, all) != MPI_SUCCESS)
-    throw Failure("the ranks do not reach each other by MPI");
+    throw Failure("the ranks cannot reach each other by MPI");
   return of_all;
 }
 
@@ -223,7 +223,7 @@ std::unique_ptr<Transport> start() {
   int level = 0, rank = 0, ranks = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
     throw Failure("MPI does not start");
-  if (level < MPI_THREAD_FUNNELED) throw Failure("MPI cannot be used by a program that has threads");
+  if (level < MPI_THREAD_FUNNELED) throw Failure("this MPI does not support programs with threads");
   // A communicator of its own keeps these messages apart from all others.
   MPI_Comm all;
   MPI_Comm_dup(MPI_COMM_WORLD, &all);

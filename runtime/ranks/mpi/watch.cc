@@ -140,7 +140,7 @@ class Child {
   void end_rank() const {
     pollfd closed{parent_, POLLIN, 0};
     if (poll(&closed, 1, to_notice_ms) != 0) return;
-    std::fprintf(stderr, "%s is ended in the middle of a cycle\n", rank_text(own_.rank).c_str());
+    std::fprintf(stderr, "%s was stopped in the middle of a cycle\n", rank_text(own_.rank).c_str());
     kill(own_.parent, SIGKILL);
   }
 

@@ -85,7 +85,7 @@ std::string Parser::decoded(std::string_view part) const {
     }
     const int high = i + 1 < part.size() ? hex_digit(part[i + 1]) : -1;
     const int low = i + 2 < part.size() ? hex_digit(part[i + 2]) : -1;
-    if (high < 0 || low < 0) fail("'%' needs two hexadecimal digits behind it (a percent sign is %25)");
+    if (high < 0 || low < 0) fail("'%' needs two hexadecimal digits after it (a percent sign is %25)");
     if (high == 0 && low == 0) fail("%00 cannot be part of an address");
     result += static_cast<char>(high * 16 + low);
     i += 2;
@@ -100,7 +100,7 @@ void Parser::parse_host(std::string_view place) {
   if (host_end == place.npos) fail("']' is missing");
   address_.host = decoded(place.substr(bracketed ? 1 : 0, host_end - (bracketed ? 1 : 0)));
   const std::string_view rest = place.substr(host_end + (bracketed ? 1 : 0));
-  if (!rest.empty() && rest.front() != ':') fail("expected ':' and a port behind the host");
+  if (!rest.empty() && rest.front() != ':') fail("expected ':' and a port after the host");
   if (rest.size() > 1) {
     address_.port = std::to_string(number<int>("port", std::string(rest.substr(1)), 1, 65535));
   } else if (address_.kind != Kind::mqtt) {
@@ -117,7 +117,7 @@ void Parser::parse_broker(std::string_view place) {
     const std::string_view user = server.substr(0, at);
     if (user.find(':') != user.npos) {
       throw Failure(option_ + " " + address_.name.substr(0, address_.name.find("://")) +
-                        "://…: a password on a command line can be read by everybody on this machine; give "
+                        "://…: every user of this machine can read a password on a command line; give "
                         "?password_file=FILE or ?password_env=VARIABLE",
                     exit_usage);
     }
@@ -129,7 +129,7 @@ void Parser::parse_broker(std::string_view place) {
   if (slash == place.npos || slash + 1 == place.size()) fail("the topic is missing: HOST/TOPIC");
   address_.path = decoded(place.substr(slash + 1));
   if (direction_ == Direction::out && address_.path.find_first_of("+#") != std::string::npos) {
-    fail("rows go to one topic; '+' and '#' stand for several, in inputs only");
+    fail("rows are written to one topic; '+' and '#' are allowed in inputs only");
   }
 }
 
@@ -161,7 +161,7 @@ void Parser::parse_parameter(std::string_view name, const std::optional<std::str
   const std::string word(name);
   const auto* parameter =
       std::find_if(std::begin(parameters), std::end(parameters), [&](const Parameter& p) { return name == p.name; });
-  if (parameter == std::end(parameters)) fail("there is no parameter '" + word + "'" + did_you_mean(word, known));
+  if (parameter == std::end(parameters)) fail("unknown parameter '" + word + "'" + did_you_mean(word, known));
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     const bool tls = parameter->who == tls_only && address_.kind == Kind::mqtt;
     fail("'" + word + "' has no meaning here" + (tls ? ": it needs mqtts://" : ""));
@@ -203,10 +203,10 @@ void Parser::check() const {
     fail("give password_file or password_env, not both");
   }
   if (address_.qos == 2 && address_.client.empty() && direction_ == Direction::out) {
-    fail("'qos=2' needs 'client=ID': without a session the broker forgets with the connection what it has");
+    fail("'qos=2' needs 'client=ID': without a session the broker drops its messages when the connection ends");
   }
-  if (address_.qos == 2 && address_.version == 5) fail("'qos=2' goes with version=3");
-  if (address_.cert.empty() != address_.key.empty()) fail("'cert' and 'key' go together");
+  if (address_.qos == 2 && address_.version == 5) fail("'qos=2' needs version=3");
+  if (address_.cert.empty() != address_.key.empty()) fail("'cert' and 'key' must be given together");
 }
 
 Address Parser::parse() {
@@ -217,8 +217,8 @@ Address Parser::parse() {
   if (scheme == std::end(schemes)) {
     std::vector<std::string> known;
     for (const Scheme& s : schemes) known.emplace_back(s.name);
-    fail("there are no addresses of kind '" + word + "'" + did_you_mean(word, known) +
-         "; there are tcp, tcp-listen, unix, unix-listen, fifo, mqtt and mqtts");
+    fail("unknown kind of address '" + word + "'" + did_you_mean(word, known) +
+         "; the kinds are tcp, tcp-listen, unix, unix-listen, fifo, mqtt and mqtts");
   }
   address_.kind = scheme->kind;
   address_.tls = scheme->tls;

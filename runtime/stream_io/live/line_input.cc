@@ -143,7 +143,7 @@ class LineInput final : public ByteInput {
     const auto most = static_cast<std::size_t>(address_.line);
     if (end_ >= most) {
       throw LostPeer(address_.name,
-                     "a line of more than " + std::to_string(most) + " bytes (?line=BYTES lets in longer ones)");
+                     "a line of more than " + std::to_string(most) + " bytes (?line=BYTES raises the limit)");
     }
     if (end_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), std::max(most, buffer_.size() + 1)));
   }
@@ -211,8 +211,9 @@ class LineInput final : public ByteInput {
     }
     connection_.reset();
     ended_ = true;
-    if (error != 0) throw LostPeer(address_.name, std::string("the peer vanished: ") + std::strerror(error));
-    if (half) throw LostPeer(address_.name, "the peer went in the middle of a row");
+    if (error != 0)
+      throw LostPeer(address_.name, std::string("the connection to the peer was lost: ") + std::strerror(error));
+    if (half) throw LostPeer(address_.name, "the peer closed the connection in the middle of a row");
   }
 
   const Address address_;

@@ -93,7 +93,8 @@ class LineOutput final : public ByteOutput {
     connection_.reset();
     again_ = {};
     if (address_.retry == 0.0 && !early_) {
-      throw LostPeer(address_.name, std::string("the peer went: ") + std::strerror(error) + handed_over());
+      throw LostPeer(address_.name,
+                     std::string("the peer closed the connection: ") + std::strerror(error) + handed_over());
     }
   }
 
@@ -125,7 +126,7 @@ class LineOutput final : public ByteOutput {
     if (connection_ && !grace_.over()) return;
     if (!connection_ && rows_ == 0 && row_.empty() && only_header()) throw Interrupted{};
     const std::string why =
-        connection_ ? "interrupted, and the peer did not take everything within " + seconds_text(address_.linger)
+        connection_ ? "interrupted, and the peer did not read everything within " + seconds_text(address_.linger)
                     : "interrupted while no client was connected";
     throw LostPeer(address_.name, why + also);
   }
@@ -134,8 +135,7 @@ class LineOutput final : public ByteOutput {
   bool only_header() const { return headed_ && !header_whole_ && waiting_.find('\n') + 1 >= waiting_.size(); }
 
   std::string handed_over() const {
-    return "; " + std::to_string(rows_) + (rows_ == 1 ? " row was" : " rows were") +
-           " handed over, what follows was not";
+    return "; " + std::to_string(rows_) + (rows_ == 1 ? " row was" : " rows were") + " sent, the rest was not";
   }
 
   // Returns when the peer's system has taken everything. Throws if it reports an error or takes
@@ -150,14 +150,14 @@ class LineOutput final : public ByteOutput {
       if (::ioctl(connection_.get(), SIOCOUTQ, &left) != 0) left = 0;
       ::getsockopt(connection_.get(), SOL_SOCKET, SO_ERROR, &error, &length);
       if (error != 0) {
-        throw LostPeer(address_.name, std::string("the peer went before it had taken everything: ") +
+        throw LostPeer(address_.name, std::string("the peer closed the connection before it had read everything: ") +
                                           std::strerror(error) + handed_over());
       }
       if (left == 0) break;
       if (left != before) progress = Time::now();
       before = left;
       if (seconds_since(progress) >= address_.linger || grace_.over()) {
-        throw LostPeer(address_.name, "the peer did not take the last " + std::to_string(left) + " bytes within " +
+        throw LostPeer(address_.name, "the peer did not read the last " + std::to_string(left) + " bytes within " +
                                           seconds_text(address_.linger) + handed_over());
       }
       ::poll(nullptr, 0, pause);
@@ -175,7 +175,7 @@ class LineOutput final : public ByteOutput {
       const ssize_t count = ::read(connection_.get(), ignored, sizeof ignored);
       if (count == 0) return;
       if (count < 0 && errno != EAGAIN && errno != EINTR) {
-        throw LostPeer(address_.name, std::string("the peer went before it had taken everything: ") +
+        throw LostPeer(address_.name, std::string("the peer closed the connection before it had read everything: ") +
                                           std::strerror(errno) + handed_over());
       }
     }

@@ -290,12 +290,12 @@ class Listening final : public Attempts {
   void remove_stale(const SocketAddress& one) const {
     struct stat status{};
     if (::lstat(address_.path.c_str(), &status) != 0) return;
-    if (!S_ISSOCK(status.st_mode)) throw LostPeer(address_.name, "there is a file of this name that is no socket");
+    if (!S_ISSOCK(status.st_mode)) throw LostPeer(address_.name, "a file that is not a socket has this name");
     const Descriptor probe(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (::connect(probe.get(), one.get(), one.length) != 0 && errno == ECONNREFUSED) {
       ::unlink(address_.path.c_str());
     } else {
-      throw LostPeer(address_.name, "another program listens there");
+      throw LostPeer(address_.name, "another program is listening there");
     }
   }
 
@@ -337,7 +337,7 @@ class Pipe final : public Attempts {
     if (!pipe) fail("cannot open the pipe", errno);
     struct stat status{};
     if (::fstat(pipe.get(), &status) != 0 || !S_ISFIFO(status.st_mode)) {
-      throw LostPeer(address_.name, "'" + address_.path + "' is no named pipe");
+      throw LostPeer(address_.name, "'" + address_.path + "' is not a named pipe");
     }
     connection = std::move(pipe);
     return true;

@@ -104,7 +104,7 @@ TEST(Checkpoint, other_programs_are_refused_with_what_differs) {
   EXPECT_EQ(complaint(sums_that_differ(Differing::name), bytes),
             differs +
                 "'total' (f32) is not in the file\n  'sum' (f32) is only in the file\n"
-                "  if what the file calls 'sum' is 'total' here: --map 'sum=total'");
+                "  if 'sum' of the file is 'total' here: --map 'sum=total'");
   EXPECT_EQ(complaint(sums_that_differ(Differing::dtype), bytes), differs + "'sum' is i32 here, f32 in the file");
   EXPECT_EQ(complaint(sums_that_differ(Differing::shape), bytes), differs + "'sum' is f32[1] here, f32 in the file");
   EXPECT_EQ(complaint(sums_that_differ(Differing::more), bytes), differs + "'product' (f32) is not in the file");
@@ -119,7 +119,7 @@ TEST(Checkpoint, other_files_are_refused) {
             "cannot read '" + folder.path("none") + "': No such file or directory\n");
   const std::string plain = folder.write("plain", std::string("\x02\0\0\0\0\0\0\0{}", 10));
   EXPECT_EQ(run(sums_program(), {"--load", plain}, five).err,
-            plain + ": a safetensors file, but not the state of a program; --load-params takes its tensors\n");
+            plain + ": a safetensors file, but not the state of a program; to load its tensors, use --load-params\n");
 }
 
 TEST(Checkpoint, a_wrong_state_leaves_the_output_alone) {
@@ -218,7 +218,7 @@ TEST(LoadParameters, from_a_checkpoint) {
   EXPECT_EQ(run(scale_program(), {"--load-params", state}, "x\n1\n").err,
             state +
                 ": not the parameters of 'scale':\n  no parameter 'w' (f64) in the file\n"
-                "  --map OLD=NEW says what the file calls otherwise\n");
+                "  --map OLD=NEW loads OLD of the file as NEW of the program\n");
 }
 
 TEST(LoadParameters, what_does_not_fit_is_named) {
@@ -232,13 +232,12 @@ TEST(LoadParameters, what_does_not_fit_is_named) {
   EXPECT_EQ(run(scale_program(), {"--load-params", dtype}, "x\n1\n").err,
             dtype +
                 ": not the parameters of 'scale':\n  'w' is f64 here, i64 in the file, which does not convert "
-                "exactly: convert it before\n");
+                "exactly: convert the file first\n");
   const std::string name = parameter_file(folder, R"("W":{"dtype":"F64","shape":[],"data_offsets":[0,8]})", "12345678");
   EXPECT_EQ(run(scale_program(), {"--load-params", name}, "x\n1\n").err,
             name +
                 ": not the parameters of 'scale':\n  no parameter 'w' (f64) in the file; did you mean 'W'?\n  --map "
-                "OLD=NEW says what the file "
-                "calls otherwise\n");
+                "OLD=NEW loads OLD of the file as NEW of the program\n");
   EXPECT_EQ(run(sums_program(), {"--load-params", name}, five).err,
             "--load-params " + name + ": 'sums' has no parameters\n");
 }

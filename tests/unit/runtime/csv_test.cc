@@ -157,7 +157,7 @@ TEST(CsvErrors, missing_column) {
             "in.csv:1: no column 'v[2]' for input 'v' (f32[3], columns v[0] to v[2])\n");
   EXPECT_EQ(refused_csv({{"v", RML_F32, {3}}}, "v\n1\n", ""),
             "in.csv:1: no column 'v[0]' for input 'v' (f32[3], columns v[0] to v[2]); there is a column 'v', but the "
-            "input is no scalar\n");
+            "input is not a scalar\n");
   EXPECT_EQ(refused_csv(one_float, "x[0]\n1\n", ""),
             "in.csv:1: no column 'x' for input 'x' (f32); there is a column 'x[0]', but the input is a scalar\n");
 }
@@ -200,8 +200,8 @@ TEST(CsvErrors, ragged_rows) {
 
 TEST(CsvErrors, presence) {
   EXPECT_EQ(refused_csv(two, "x,n\n1,2\n1,\n", "x,n\n1,2\n"),
-            "in.csv:3:3: cycle 1: column 'n' is empty, but 'n' is present at every cycle (clock base); where cells "
-            "may be missing, let the inputs be `n_present: bool, n: i32 when n_present` and give --missing absent\n");
+            "in.csv:3:3: cycle 1: column 'n' is empty, but 'n' is present at every cycle (clock base); if cells "
+            "may be missing, declare the inputs `n_present: bool, n: i32 when n_present` and add --missing absent\n");
   EXPECT_EQ(refused_csv({{"v", RML_F32, {2}}}, "v[0],v[1]\n1,2\n1,\n", "v[0],v[1]\n1,2\n"),
             "in.csv:3:3: cycle 1: column 'v[1]' is empty, but other elements of 'v' are not\n");
   EXPECT_EQ(refused_csv(sampled, "c,x\nT,1\nF,2\n", "c,x\ntrue,1\n"),

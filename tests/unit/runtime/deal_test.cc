@@ -146,7 +146,7 @@ TEST(deal, states_of_programs_that_deal_nothing_out_do_not_say_where_to_go_on) {
     deal.rows.go_on(RunRecord{}, true, "old.state");
     FAIL();
   } catch (const Failure& failure) {
-    EXPECT_NE(std::string(failure.what()).find("'old.state' was saved by a program that deals no rows out"),
+    EXPECT_NE(std::string(failure.what()).find("'old.state' was saved by a program without dealt rows"),
               std::string::npos);
   }
 }

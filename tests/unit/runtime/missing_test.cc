@@ -59,8 +59,8 @@ TEST(Missing, of_json_lines) {
   EXPECT_EQ(of_lines(flagged, "absent", "{\"x\":1}\n{\"x_present\":false}\n"),
             "{\"x_present\":true,\"x\":1}\n{\"x_present\":false,\"x\":null}\n");
   EXPECT_NE(of_lines(flagged, "absent", "{\"x_present\":true}\n", 1).find("'x'"), std::string::npos);
-  EXPECT_NE(of_lines(one_flag, "absent", "{\"x\":1}\n", 1).find("they have one flag"), std::string::npos);
-  EXPECT_NE(of_lines(flagged, "error", "{\"x\":1}\n", 1).find("--missing absent takes that from 'x'"),
+  EXPECT_NE(of_lines(one_flag, "absent", "{\"x\":1}\n", 1).find("they share one flag"), std::string::npos);
+  EXPECT_NE(of_lines(flagged, "error", "{\"x\":1}\n", 1).find("--missing absent derives it from 'x'"),
             std::string::npos);
 }
 
@@ -96,14 +96,15 @@ TEST(Missing, a_single_column_has_blank_lines) {
 }
 
 TEST(Missing, inputs_of_one_flag_contradict_each_other) {
-  EXPECT_EQ(refused_with(one_flag, "absent", "n,x\n1,2\n1,\n"),
-            "<stdin>:3:1: cycle 1: 'x' (clock base on c) is missing, and 'n' (clock base on c) is there: they have one "
-            "flag, which is no column of the file; give each a flag of its own\n");
+  EXPECT_EQ(
+      refused_with(one_flag, "absent", "n,x\n1,2\n1,\n"),
+      "<stdin>:3:1: cycle 1: 'x' (clock base on c) is missing, and 'n' (clock base on c) is there: they share one "
+      "flag, which is not a column of the file; give each its own flag\n");
 }
 
 TEST(Missing, inputs_without_a_flag_have_no_missing_cells) {
   const std::string mend =
-      "; where cells may be missing, let the inputs be `n_present: bool, n: i32 when n_present` and give --missing "
+      "; if cells may be missing, declare the inputs `n_present: bool, n: i32 when n_present` and add --missing "
       "absent\n";
   EXPECT_EQ(refused_with(plain, "absent", "x,n\n1,NA\n"),
             "<stdin>:2:3: cycle 0: column 'n' is 'NA', but 'n' is present at every cycle (clock base)" + mend);
@@ -126,8 +127,8 @@ TEST(Missing, errors_without_the_option) {
   const CopyProgram copy(flagged);
   EXPECT_EQ(
       run(copy.table(), {}, "x\n1\n").err,
-      "<stdin>:1: no column 'x_present' for input 'x_present' (bool); it says when 'x' is there: --missing absent "
-      "takes that from the cells of 'x'\n");
+      "<stdin>:1: no column 'x_present' for input 'x_present' (bool); it says when 'x' is present: --missing absent "
+      "derives it from the cells of 'x'\n");
   EXPECT_EQ(
       run(copy.table(), {}, "x,x_present\nNA,F\n").err,
       "<stdin>:2:1: cycle 0: column 'x': 'NA' is not an f64; --missing absent or --missing nan accepts such cells\n");

@@ -159,7 +159,7 @@ TEST(Monitor, only_what_can_be_shown) {
   for (const char* option : {"--log", "--plot"}) {
     const Outcome outcome = run(copy.table(), {option, "/nowhere/x"}, "v[0],v[1],flag\n1,2,T\n");
     EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.err, std::string(option) + ": no output is a scalar that could be shown\n");
+    EXPECT_EQ(outcome.err, std::string(option) + ": no output is a scalar, so nothing can be shown\n");
   }
   const Folder folder;
   EXPECT_EQ(run(copy.table(), {"--plot", folder.path("p.svg"), "--monitor", "flag"}, "v[0],v[1],flag\n1,2,T\n").err,

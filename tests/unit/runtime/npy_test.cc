@@ -183,13 +183,14 @@ TEST(NpyErrors, streams_that_may_be_absent) {
   const CopyProgram copy({{"c", RML_BOOL}, {"x", RML_F32, {}, 0}});
   Outcome outcome = run(copy.table(), {"--input", "x=x.npy", "--input", "c=c.csv"});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err,
-            "--input x.npy: 'x' is absent at some cycles (clock base on c), which a NumPy file cannot say; use .csv, "
-            ".jsonl or .chron\n");
-  outcome = run(copy.table(), {"--output", "x=x.npy"});
   EXPECT_EQ(
       outcome.err,
-      "--output x.npy: 'x' is absent at some cycles (clock base on c), which a .npy cannot say; use .npz or .csv\n");
+      "--input x.npy: 'x' is absent at some cycles (clock base on c), which a NumPy file cannot express; use .csv, "
+      ".jsonl or .chron\n");
+  outcome = run(copy.table(), {"--output", "x=x.npy"});
+  EXPECT_EQ(outcome.err,
+            "--output x.npy: 'x' is absent at some cycles (clock base on c), which a .npy cannot express; use .npz or "
+            ".csv\n");
   outcome = run(copy.table(), {"--output", "all.npy"});
   EXPECT_EQ(outcome.err,
             "--output all.npy: a .npy holds one stream, not 2 ('c', 'x'); name one each (c=FILE.npy) or use .npz\n");
@@ -256,7 +257,7 @@ TEST_F(NpzErrors, a_name_that_comes_twice_is_refused) {
                    "  for k in (1, 2):\n"
                    "    with z.open('x.npy', 'w') as f: np.save(f, np.array([k], dtype=np.int64))\n"),
             "");
-  EXPECT_EQ(answer(folder_.read("twice.npz")), "a.npz: holds 'x.npy' twice; which one is meant?\n");
+  EXPECT_EQ(answer(folder_.read("twice.npz")), "a.npz: holds 'x.npy' twice; keep only one of them\n");
 }
 
 }  // namespace

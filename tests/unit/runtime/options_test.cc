@@ -54,9 +54,9 @@ TEST(Options, misspelt_and_malformed) {
 
 TEST(Options, delimiters) {
   for (const char* wrong : {"", "x", "1", ";;", ".", "-", "\"", "é"}) {
-    EXPECT_EQ(
-        misused({"--delimiter", wrong}),
-        std::string("--delimiter: '") + wrong + "' is no delimiter: a character such as ; or |, or tab\nsee --help\n");
+    EXPECT_EQ(misused({"--delimiter", wrong}),
+              std::string("--delimiter: '") + wrong +
+                  "' is not a delimiter: give a character such as ; or |, or tab\nsee --help\n");
   }
   EXPECT_EQ(misused({"--cycles", "-1"}), "--cycles: '-1': must be 0 or more\nsee --help\n");
 }
@@ -74,8 +74,7 @@ TEST(Options, inputs_by_name) {
             "--input c.csv: every input is given by name already\n");
   EXPECT_EQ(misused({"--input", "first=-", "--input", "second=-"}), "--input: '-' can be given once only\n");
   EXPECT_EQ(misused({"--input", "first="}), "--input first=: no file name\n");
-  EXPECT_NE(misused({"--input", "a.txt"}).find("--input a.txt: the suffix does not tell the format"),
-            std::string::npos);
+  EXPECT_NE(misused({"--input", "a.txt"}).find("--input a.txt: the suffix does not name a format"), std::string::npos);
 }
 
 TEST(Options, a_node_without_inputs_needs_cycles) {

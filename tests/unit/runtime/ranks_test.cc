@@ -131,7 +131,7 @@ TEST(ranks, a_micro_batch_belongs_to_one_rank) {
     if (transport.rank() == 1) rml_all_sum(ranks.handle(), 0, RML_F32, 1, &value, 2, 0, 0, &out);
     return failure_of(ranks);
   });
-  EXPECT_EQ(said[1], "micro-batch 0 of 2 in its step is not one of rank 1");
+  EXPECT_EQ(said[1], "micro-batch 0 of 2 in its step does not belong to rank 1");
 }
 
 TEST(ranks, a_value_goes_to_all_from_any) {
@@ -156,7 +156,7 @@ TEST(ranks, sums_of_another_size_are_no_sums_of_this_program) {
     ranks.rethrow();
     return std::string();
   });
-  EXPECT_EQ(said[0], "rank 1 has sent 9 bytes of a sum where 5 were expected: it does not run the same program");
+  EXPECT_EQ(said[0], "rank 1 has sent 9 bytes of a sum, but 5 were expected: it does not run the same program");
   EXPECT_EQ(said[1], "rank 0 has stopped: " + said[0]);
 }
 
@@ -166,7 +166,7 @@ TEST(ranks, who_ends_too_early_is_named) {
     transport.receive(1, {Talk::sum, 0}, "a sum");
     return std::string();
   });
-  EXPECT_EQ(said[0].find("rank 1 has ended, its input being over, but rank 0 needs a sum from it"), 0u) << said[0];
+  EXPECT_EQ(said[0].find("rank 1 has ended because its input ended, but rank 0 needs a sum from it"), 0u) << said[0];
   EXPECT_EQ(said[1], "over");
 }
 
@@ -180,7 +180,7 @@ TEST(ranks, patience_has_an_end) {
     transport.receive(1, {Talk::sum, 0}, "a sum");
     return std::string();
   });
-  EXPECT_EQ(said[0].find("rank 1 has not sent a sum in 0 seconds: it is slow, stopped or cut off"), 0u) << said[0];
+  EXPECT_EQ(said[0].find("rank 1 has not sent a sum in 0 seconds: it is slow, stopped or disconnected"), 0u) << said[0];
 }
 
 TEST(ranks, what_differs_is_refused_by_all_alike) {
@@ -194,11 +194,13 @@ TEST(ranks, what_differs_is_refused_by_all_alike) {
   for (const std::string& text : agree_on({{"option", "a:b"}, {"the type of 'x'", "f32[3]"}}))
     EXPECT_EQ(text, "agreed");
   for (const std::string& text : agree_on({{"option", "a:b"}, {"the type of 'x'", "f32[4]"}}))
-    EXPECT_EQ(text, "rank 2 was not started like rank 0: the type of 'x' is f32[4], that of rank 0 is f32[3]");
+    EXPECT_EQ(text,
+              "rank 2 was started differently from rank 0: the type of 'x' is f32[4], but that of rank 0 is f32[3]");
   for (const std::string& text : agree_on({{"option", "a:b"}}))
-    EXPECT_EQ(text, "rank 2 was not started like rank 0: the type of 'x' is missing, that of rank 0 is f32[3]");
+    EXPECT_EQ(text,
+              "rank 2 was started differently from rank 0: the type of 'x' is missing, but that of rank 0 is f32[3]");
   for (const std::string& text : agree_on({{"option", ""}, {"the type of 'x'", "f32[3]"}}))
-    EXPECT_EQ(text, "rank 2 was not started like rank 0: option is , that of rank 0 is a:b");
+    EXPECT_EQ(text, "rank 2 was started differently from rank 0: option is , but that of rank 0 is a:b");
 }
 
 TEST(ranks, messages_are_those_of_the_table_in_the_manual) {

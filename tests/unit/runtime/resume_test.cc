@@ -107,7 +107,7 @@ TEST_F(Resumed, other_input_is_refused) {
   const std::string other = folder.write("other.csv", "x\n1\n2\n4\n4\n5\n");
   EXPECT_EQ(complaint({"--input", other, "--output", out, "--resume", state}),
             "the first 3 rows of " + other + " are not those that '" + state +
-                "' was saved after; to go on with other rows, use --load\n");
+                "' was saved after; to continue with other rows, use --load\n");
   const std::string shorter = folder.write("short.csv", "x\n1\n2\n");
   EXPECT_EQ(complaint({"--input", shorter, "--output", out, "--resume", state}),
             shorter + " ends after 2 rows, but '" + state + "' was saved after 3\n");
@@ -121,7 +121,7 @@ TEST_F(Resumed, other_outputs_are_refused) {
             "--output");
   folder.write("o.csv", "sum\n1\n");
   EXPECT_EQ(complaint({"--input", in, "--output", out, "--resume", state}),
-            "cannot go on with '" + out + "': it has 6 bytes, but 10 had been written when the state was saved\n");
+            "cannot continue '" + out + "': it has 6 bytes, but 10 had been written when the state was saved\n");
   std::filesystem::remove(out);
   EXPECT_EQ(complaint({"--input", in, "--output", out, "--resume", state}),
             "cannot write '" + out + "': No such file or directory\n");
@@ -131,7 +131,7 @@ TEST(Resume, outputs_that_cannot_be_taken_back) {
   const Folder folder;
   const std::string state = folder.path("state");
   EXPECT_EQ(run(sums_program(), {"--resume", state}, five).err,
-            "--resume: rows in standard output cannot be taken back after a crash: give a file, --output FILE\n");
+            "--resume: rows in standard output cannot be removed after a crash: give a file, --output FILE\n");
   EXPECT_EQ(run(sums_program(), {"--resume", state, "--output", "/dev/null"}, five).status, 2);
   for (const char* name : {"o.chron", "o.npz", "o.npy.gz"}) {
     const Outcome outcome = run(sums_program(), {"--resume", state, "--output", folder.path(name)}, five);

@@ -61,7 +61,7 @@ TEST(Run, horizon) {
             "--horizon 2\n");
 }
 
-TEST(Run, input_files_must_be_equally_long) {
+TEST(Run, input_files_must_have_equally_many_rows) {
   const Folder folder;
   const std::string end = folder.write("end.csv", "end\nT\nT\nT\n");
   const std::string x = folder.write("x.jsonl", "{\"x\":1}\n{\"x\":2}\n");
@@ -69,7 +69,7 @@ TEST(Run, input_files_must_be_equally_long) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out, "m\n1\n2\n");
   EXPECT_EQ(outcome.err,
-            x + " ends after 2 rows, but " + end + " goes on at cycle 2: input files must be equally long\n");
+            x + " ends after 2 rows, but " + end + " continues at cycle 2: input files must have equally many rows\n");
 }
 
 TEST(Run, presence_faults_name_the_right_file) {

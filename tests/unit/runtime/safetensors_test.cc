@@ -71,7 +71,7 @@ TEST(Safetensors, damage_is_told) {
   EXPECT_EQ(complaint(file_of(one(good), "1234").substr(0, 30)), "f: truncated: 30 bytes, but its header alone has 54");
   EXPECT_EQ(complaint(file_of(one(good), "123")),
             "f: truncated: tensor 'x' ends at byte 4 of the elements, of which 3 are there");
-  EXPECT_EQ(complaint(file_of(one(good), "12345")), "f: damaged: there are bytes behind the last tensor");
+  EXPECT_EQ(complaint(file_of(one(good), "12345")), "f: damaged: there are bytes after the last tensor");
   EXPECT_EQ(complaint(file_of("{\"x\":", "")), "f: damaged: the header is not a JSON object");
   EXPECT_EQ(complaint(file_of(one("3"), "")), "f: damaged: tensor 'x' has no dtype");
   EXPECT_EQ(complaint(file_of(one(R"({"dtype":"F32","shape":[2],"data_offsets":[0,4]})"), "1234")),

@@ -41,7 +41,7 @@ TEST(gomachine, receive_cancelled_stops) {
 TEST(gomachine, receive_bad_position) {
   Numbers graph(1);
   const auto a = graph.source("a", 1), add = graph.operation("add", 2, sum);
-  EXPECT_EQ(failure([&] { graph.connect(a, add, 2); }), "a to add: there is no operand 2, it takes 2");
+  EXPECT_EQ(failure([&] { graph.connect(a, add, 2); }), "a to add: operand 2 does not exist, it takes 2");
 }
 
 TEST(gomachine, receive_more_to_come_waits) {
@@ -120,9 +120,9 @@ TEST(gomachine, compute_without_operation_is_the_preset_value) {
 TEST(gomachine, emit_no_such_node) {
   Numbers graph(1);
   const auto a = graph.source("a", 1);
-  EXPECT_EQ(failure([&] { graph.connect(a, 17, 0); }), "there is no node 17");
-  EXPECT_EQ(failure([&] { graph.connect(17, a, 0); }), "there is no node 17");
-  EXPECT_EQ(failure([&] { (void)graph.result(17); }), "there is no node 17");
+  EXPECT_EQ(failure([&] { graph.connect(a, 17, 0); }), "no node has the number 17");
+  EXPECT_EQ(failure([&] { graph.connect(17, a, 0); }), "no node has the number 17");
+  EXPECT_EQ(failure([&] { (void)graph.result(17); }), "no node has the number 17");
 }
 
 TEST(gomachine, emit_cancelled_stops) {
@@ -140,7 +140,7 @@ TEST(gomachine, emit_cancelled_stops) {
   });
   const auto errors = graph.run(stop.get_token());
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].message, "cancelled, since a stop was asked for: 2 of 2 nodes had not ended");
+  EXPECT_EQ(errors[0].message, "cancelled: a stop was requested: 2 of 2 nodes had not ended");
   EXPECT_EQ(graph.state(a), State::cancelled);
 }
 
@@ -161,9 +161,9 @@ TEST(gomachine, new_operation_has_places_as_its_arity) {
   Numbers graph(1);
   const auto a = graph.source("a", 1), add = graph.operation("add", 3, sum);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(failure([&] { graph.connect(a, add, k); }), "");
-  EXPECT_EQ(failure([&] { graph.connect(a, add, 3); }), "a to add: there is no operand 3, it takes 3");
+  EXPECT_EQ(failure([&] { graph.connect(a, add, 3); }), "a to add: operand 3 does not exist, it takes 3");
   EXPECT_EQ(failure([&] { graph.connect(a, add, 1); }), "a to add: operand 1 comes from a already");
-  EXPECT_EQ(failure([&] { graph.connect(add, a, 0); }), "add to a: there is no operand 0, it takes 0");
+  EXPECT_EQ(failure([&] { graph.connect(add, a, 0); }), "add to a: operand 0 does not exist, it takes 0");
   EXPECT_EQ(failure([&] { graph.operation("none", 0, sum); }),
             "none: an operation has operands; without any it is a source");
 }
@@ -266,7 +266,7 @@ TEST(gomachine, broadcast_cancelled_before_there_is_a_value) {
   });
   const auto errors = graph.run(stop.get_token());
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].message, "cancelled, since a stop was asked for: 3 of 3 nodes had not ended");
+  EXPECT_EQ(errors[0].message, "cancelled: a stop was requested: 3 of 3 nodes had not ended");
   EXPECT_EQ(graph.rounds(left) + graph.rounds(right), 0);
 }
 
@@ -304,8 +304,8 @@ TEST(gomachine, nodes_have_the_ids_they_were_given) {
   graph.connect(a, add, 0);
   graph.connect(b, add, 1);
   EXPECT_EQ(graph.size(), 3u);
-  EXPECT_EQ(failure([&] { (void)graph.name(3); }), "there is no node 3");
-  EXPECT_EQ(failure([&] { (void)graph.state(3); }), "there is no node 3");
+  EXPECT_EQ(failure([&] { (void)graph.name(3); }), "no node has the number 3");
+  EXPECT_EQ(failure([&] { (void)graph.state(3); }), "no node has the number 3");
 }
 
 TEST(gomachine, an_operations_error_surfaces) {
@@ -343,7 +343,7 @@ TEST(gomachine, all_errors_are_gathered) {
 TEST(gomachine, what_is_no_exception_is_an_error_too) {
   Numbers graph(1);
   graph.generator("a", [](std::int64_t) -> std::optional<std::int64_t> { throw 17; });
-  EXPECT_EQ(rml::rt::text(graph.run()), "0:it has thrown what is no std::exception\n");
+  EXPECT_EQ(rml::rt::text(graph.run()), "0:it threw an exception that is not a std::exception\n");
 }
 
 TEST(gomachine, no_graph) {
@@ -380,7 +380,7 @@ TEST(gomachine, an_operation_without_its_operand) {
   const auto errors = graph.run();
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_EQ(errors[0].kind, Kind::malformed);
-  EXPECT_EQ(rml::rt::text(errors), "0:constant: operand 0 of 1 comes from nowhere\n");
+  EXPECT_EQ(rml::rt::text(errors), "0:constant: operand 0 of 1 has no source\n");
 }
 
 }  // namespace

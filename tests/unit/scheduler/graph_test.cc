@@ -224,7 +224,7 @@ TEST(graph, one_run_at_a_time) {
   });
   expect_well(graph);
   EXPECT_EQ(within, "the graph runs already\n");
-  EXPECT_EQ(changed, "the graph runs, and cannot be changed");
+  EXPECT_EQ(changed, "the graph cannot be changed while it runs");
 }
 
 int threads_of_this_process() {
@@ -297,7 +297,7 @@ TEST(graph, closed_while_it_runs) {
     while (graph.rounds(a) < 100) std::this_thread::yield();
     graph.close();
   });
-  EXPECT_EQ(rml::rt::text(graph.run()), "cancelled, since the graph was closed: 1 of 1 nodes had not ended\n");
+  EXPECT_EQ(rml::rt::text(graph.run()), "cancelled: the graph was closed: 1 of 1 nodes had not ended\n");
 }
 
 TEST(graph, stopped_before_it_runs) {
@@ -313,7 +313,7 @@ TEST(graph, a_deadline) {
   Numbers graph(2);
   graph.source("a", 1, Numbers::always);
   const auto errors = graph.run({}, Numbers::Clock::now() + 20ms);
-  EXPECT_EQ(rml::rt::text(errors), "cancelled, since the deadline has passed: 1 of 1 nodes had not ended\n");
+  EXPECT_EQ(rml::rt::text(errors), "cancelled: the deadline has passed: 1 of 1 nodes had not ended\n");
   Numbers quick(2);
   quick.source("a", 1);
   EXPECT_TRUE(quick.run({}, Numbers::Clock::now() + 1h).empty());

@@ -85,7 +85,7 @@ TEST(trace, of_some_runs_only) {
   EXPECT_EQ(recorded_by_a_run(), 0u);
   graph.record_in(&trace);
   EXPECT_GT(recorded_by_a_run(), 0u);
-  EXPECT_EQ(within, "the graph runs, and cannot be changed");
+  EXPECT_EQ(within, "the graph cannot be changed while it runs");
   EXPECT_GT(recorded_by_a_run(), 0u);
   graph.record_in(nullptr);
   graph.record_in(nullptr);

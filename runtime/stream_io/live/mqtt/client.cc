@@ -107,10 +107,10 @@ MqttClient::MqttClient(const Address& address, Direction direction)
       direction_(direction),
       version_(direction == Direction::out && address.version == 5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311) {
   if (direction == Direction::in && api_.mosquitto_sub_topic_check(address_.path.c_str()) != MOSQ_ERR_SUCCESS) {
-    fail("'" + address_.path + "' is no filter of topics: '+' stands for one level, '#' for all that follow");
+    fail("'" + address_.path + "' is not a topic filter: '+' stands for one level, '#' for all following levels");
   }
   if (direction == Direction::out && api_.mosquitto_pub_topic_check(address_.path.c_str()) != MOSQ_ERR_SUCCESS) {
-    fail("'" + address_.path + "' is no topic");
+    fail("'" + address_.path + "' is not a topic");
   }
   library_ = api_.mosquitto_new(or_null(address_.client), address_.client.empty(), this);
   if (!library_) throw std::bad_alloc();
@@ -151,7 +151,7 @@ void MqttClient::set_password() {
   } else {
     const std::string variable = address_.password_env.empty() ? "RML_MQTT_PASSWORD" : address_.password_env;
     const char* value = std::getenv(variable.c_str());
-    if (!value && !address_.password_env.empty()) fail("no password: there is no variable '" + variable + "'");
+    if (!value && !address_.password_env.empty()) fail("no password: the variable '" + variable + "' is not set");
     given = value != nullptr;
     if (value) password = value;
   }
@@ -213,8 +213,9 @@ bool MqttClient::attempt(double patience, const Check& check) {
   wait_for(answered_, begin, patience, check);
   if (answered_ && refusal_ != 0) {
     const bool v5 = version_ == MQTT_PROTOCOL_V5;
-    problem_ = std::string("the broker refuses: ") + (v5 && refusal_ >= 128 ? api_.mosquitto_reason_string(refusal_)
-                                                                            : api_.mosquitto_connack_string(refusal_));
+    problem_ =
+        std::string("the broker refused the connection: ") +
+        (v5 && refusal_ >= 128 ? api_.mosquitto_reason_string(refusal_) : api_.mosquitto_connack_string(refusal_));
     const bool old = refusal_ == CONNACK_REFUSED_PROTOCOL_VERSION || refusal_ == MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION;
     if (v5 && old) problem_ += " (it may know only MQTT 3.1.1: leave out ?version=5)";
     if (lasting(version_, refusal_)) fail(problem_);
@@ -243,8 +244,8 @@ bool MqttClient::attempt(double patience, const Check& check) {
     wait_for(subscribed_, begin, patience, check);
     if (subscribed_ && granted_ > 2) fail("the broker does not allow this topic");
     if (subscribed_ && granted_ < address_.qos) {
-      fail("the broker promises qos=" + std::to_string(granted_) + " for this topic, not " +
-           std::to_string(address_.qos) + "; say ?qos=" + std::to_string(granted_) + " if that is enough");
+      fail("the broker grants qos=" + std::to_string(granted_) + " for this topic, not " +
+           std::to_string(address_.qos) + "; write ?qos=" + std::to_string(granted_) + " if this is enough");
     }
   }
   connected_ = !broken_;

@@ -22,7 +22,7 @@ Libmosquitto load(const std::string& stream) {
   void* const library = dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const reason = dlerror();
-    throw LostPeer(stream, unusable(reason != nullptr ? reason : std::string("there is no ") + file_name));
+    throw LostPeer(stream, unusable(reason != nullptr ? reason : std::string(file_name) + " was not found"));
   }
   Libmosquitto functions;
   const auto find = [&](const char* name) {

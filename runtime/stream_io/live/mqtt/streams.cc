@@ -34,7 +34,7 @@ class MqttInput final : public ByteInput {
       if (empty_at_ >= 0) throw LostPeer(address_.name, "message " + std::to_string(empty_at_) + " is empty");
       if (too_long_at_ >= 0) {
         throw LostPeer(address_.name, "message " + std::to_string(too_long_at_) + " has more than " +
-                                          std::to_string(address_.line) + " bytes (?line=BYTES lets in longer ones)");
+                                          std::to_string(address_.line) + " bytes (?line=BYTES raises the limit)");
       }
       if (interrupt_signal() != 0) {
         drain();
@@ -175,13 +175,13 @@ class MqttOutput final : public ByteOutput {
     if (!client_.connected()) reconnect();
     client_.turn(tick_ms);
     if (!refusal_.empty()) {
-      throw LostPeer(address_.name, "the broker refuses a row: " + refusal_ + so_far());
+      throw LostPeer(address_.name, "the broker rejected a row: " + refusal_ + so_far());
     }
     if (open_.empty()) return;
     check(so_far());
     if (progress_ && client_.connected() && seconds_since(*progress_) >= address_.linger)
       throw LostPeer(address_.name,
-                     "the broker did not take everything within " + seconds_text(address_.linger) + so_far());
+                     "the broker did not accept everything within " + seconds_text(address_.linger) + so_far());
   }
 
   void reconnect() {
@@ -203,14 +203,13 @@ class MqttOutput final : public ByteOutput {
 
   void check(const std::string& also) {
     if (!grace_.over()) return;
-    throw LostPeer(address_.name, "interrupted, and the broker did not take everything within " +
+    throw LostPeer(address_.name, "interrupted, and the broker did not accept everything within " +
                                       seconds_text(address_.linger) + also);
   }
 
   std::string so_far() const {
     return "; " + std::to_string(done_) + (done_ == 1 ? " row was" : " rows were") +
-           (address_.qos == 0 ? " handed over" : " acknowledged") + ", " + std::to_string(open_.size()) +
-           " more were sent";
+           (address_.qos == 0 ? " sent" : " acknowledged") + ", " + std::to_string(open_.size()) + " more were sent";
   }
 
   const Address address_;
