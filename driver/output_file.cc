@@ -104,7 +104,8 @@ bool overwrites_none(const std::filesystem::path& path, const std::vector<std::s
   const auto target = rt::identity_of(path.string());
   for (const std::string& file : read) {
     if (!target || target != rt::identity_of(file)) continue;
-    report_unwritable(path, path == file ? "it is what is read" : "it is '" + file + "', which is read", diagnostics);
+    report_unwritable(path, path == file ? "it is the file that is read" : "it is '" + file + "', which is read",
+                      diagnostics);
     return false;
   }
   return true;
@@ -115,8 +116,7 @@ bool all_replaceable(const std::vector<std::filesystem::path>& paths, Diagnostic
     struct stat status{};
     if (stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) continue;
     report_unwritable(
-        path,
-        S_ISDIR(status.st_mode) ? std::strerror(EISDIR) : "it is no regular file, and what is written are two files",
+        path, S_ISDIR(status.st_mode) ? std::strerror(EISDIR) : "it is not a regular file, but two files are written",
         diagnostics);
     return false;
   }

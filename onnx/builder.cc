@@ -208,8 +208,7 @@ std::int64_t work_of(const OperatorInfo& info, const std::vector<Term>& operands
 
 void Builder::spend(std::int64_t elements) {
   known_work -= elements;
-  if (known_work < 0)
-    throw TooLarge{"", "what is known beforehand takes too long to compute: --limit nodes=N allows more"};
+  if (known_work < 0) throw TooLarge{"", "computing the constants takes too long: --limit nodes=N allows more"};
 }
 
 Term Builder::apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments,

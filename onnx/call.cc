@@ -65,7 +65,7 @@ std::string attribute_mismatch(std::string_view spec, const Node& node) {
     if (found == node.attributes.end()) {
       if (required) return "attribute '" + std::string(name) + "' is missing";
     } else if (!is_kind(found->value, kind) && !(is_empty_list(found->value) && kind.size() > 1)) {
-      return "attribute '" + std::string(name) + "' is to be " + std::string(kind_name(kind));
+      return "attribute '" + std::string(name) + "' must be " + std::string(kind_name(kind));
     }
   }
   for (const NodeAttribute& a : node.attributes)
@@ -90,14 +90,14 @@ std::vector<const Row*> all_rows() {
 std::string mismatch(const Row& row, const Node& node) {
   const auto count = static_cast<int>(node.inputs.size());
   if (count < row.least_inputs)
-    return "it has " + std::to_string(count) + " inputs, " + std::to_string(row.least_inputs) + " are needed";
+    return "it has " + std::to_string(count) + " inputs, but needs " + std::to_string(row.least_inputs);
   if (row.most_inputs >= 0 && count > row.most_inputs)
-    return "it has " + std::to_string(count) + " inputs, " + std::to_string(row.most_inputs) + " at most are known";
+    return "it has " + std::to_string(count) + " inputs, but takes at most " + std::to_string(row.most_inputs);
   for (int k = 0; k < row.least_inputs; ++k)
     if (node.inputs[static_cast<std::size_t>(k)].empty()) return "input " + std::to_string(k) + " is left out";
   if (row.most_outputs >= 0 && static_cast<int>(node.outputs.size()) > row.most_outputs)
-    return "it has " + std::to_string(node.outputs.size()) + " outputs, " + std::to_string(row.most_outputs) +
-           " at most are known";
+    return "it has " + std::to_string(node.outputs.size()) + " outputs, but can have at most " +
+           std::to_string(row.most_outputs);
   return attribute_mismatch(row.attributes, node);
 }
 
@@ -178,7 +178,7 @@ std::vector<std::int64_t> Call::known_integers(std::size_t k, const char* what) 
 std::int64_t Call::known_integer(std::size_t k, const char* what) const {
   const Tensor& value = known(k, what);
   if (value.elements() != 1 || !is_integer(value.dtype()))
-    throw ModelError{"", std::string(what) + " is to be one integer, not " + type_string(value.dtype(), value.shape())};
+    throw ModelError{"", std::string(what) + " must be one integer, not " + type_string(value.dtype(), value.shape())};
   return value.integers()[0];
 }
 
@@ -193,7 +193,7 @@ std::optional<std::vector<std::int64_t>> Call::axes(std::size_t k, int input_sin
 
 std::int64_t normalized(std::int64_t axis, std::int64_t rank) {
   if (axis < -rank || axis >= rank)
-    throw ModelError{"", "there is no axis " + std::to_string(axis) + ": the rank is " + std::to_string(rank)};
+    throw ModelError{"", "axis " + std::to_string(axis) + " does not exist: the rank is " + std::to_string(rank)};
   return axis < 0 ? axis + rank : axis;
 }
 

@@ -23,7 +23,7 @@ class Checker {
     versions(model_.opsets, "");
     for (const Function& f : model_.functions) {
       const std::string key = f.domain + "." + f.name + ":" + f.overload;
-      if (!functions_.insert(key).second) fail("function " + in_quotes(f.name), "it is there twice");
+      if (!functions_.insert(key).second) fail("function " + in_quotes(f.name), "it is defined twice");
     }
     for (const Function& f : model_.functions) function(f);
     interface(model_.graph);
@@ -39,7 +39,7 @@ class Checker {
     const auto at = opsets.find("");
     if (at == opsets.end()) return;
     if (at->second < first_opset || at->second > last_opset)
-      fail(place, "version " + std::to_string(at->second) + " of the operator set is not known: " +
+      fail(place, "version " + std::to_string(at->second) + " of the operator set is not supported: " +
                       std::to_string(first_opset) + " to " + std::to_string(last_opset) + " are");
   }
 
@@ -49,7 +49,7 @@ class Checker {
     const auto typed = [&](const ValueInfo& v, const char* what) {
       const std::string place = std::string(what) + " " + in_quotes(v.name);
       if (v.type.kind == "tensor" && v.type.element_type == 0)
-        fail(place, "the model does not say its type");
+        fail(place, "its type is missing in the model");
       else if (v.type.kind == "tensor" && !v.type.shape)
         fail(place, "the model does not say its shape");
     };
@@ -57,12 +57,13 @@ class Checker {
     for (const ValueInfo& v : g.outputs) typed(v, "output");
     std::unordered_set<std::string_view> outputs, inputs;
     for (const ValueInfo& v : g.outputs)
-      if (!outputs.insert(v.name).second) fail("output " + in_quotes(v.name), "it is there twice");
+      if (!outputs.insert(v.name).second) fail("output " + in_quotes(v.name), "it is listed twice");
     if (model_.ir_version > 3) return;
     for (const ValueInfo& v : g.inputs) inputs.insert(v.name);
     for (const Initializer& t : g.initializers)
       if (!inputs.contains(t.name))
-        fail("initializer " + in_quotes(t.name), "it is no input of the graph, as models of this version must have it");
+        fail("initializer " + in_quotes(t.name),
+             "it is not an input of the graph, but models of this version require it");
   }
 
   // Returns true if the name is new. `place` is a function, so that its text is made only for an
@@ -97,7 +98,7 @@ class Checker {
     for (const Initializer& tensor : g.initializers) {
       const auto own = [&] { return place("initializer", tensor.name); };
       if (!initializers.insert(tensor.name).second)
-        fail(own(), "it is there twice");
+        fail(own(), "it is listed twice");
       else if (!inputs.contains(tensor.name) && define(names, tensor.name, own))
         added.push_back(&tensor.name);
     }
@@ -136,8 +137,8 @@ class Checker {
     if (functions_.contains(n.domain + "." + n.op + ":" + n.overload)) return;
     const auto at = opsets.find(n.domain);
     if (at == opsets.end()) {
-      fail(place(),
-           "the model names no version of the operator set " + in_quotes(n.domain.empty() ? "ai.onnx" : n.domain));
+      fail(place(), "the model does not name a version of the operator set " +
+                        in_quotes(n.domain.empty() ? "ai.onnx" : n.domain));
       return;
     }
     const Row* row = find_row(n.domain, n.op);
@@ -148,8 +149,8 @@ class Checker {
       return;
     }
     if (n.domain.empty() && at->second < row->since) {
-      fail(place(), "operator " + n.op + " is there from version " + std::to_string(row->since) +
-                        " of the operator set on, the model has version " + std::to_string(at->second));
+      fail(place(), "operator " + n.op + " exists since version " + std::to_string(row->since) +
+                        " of the operator set, but the model has version " + std::to_string(at->second));
       return;
     }
     // A reference to an attribute of a function has no value before the function is inlined.

@@ -85,8 +85,8 @@ void make_bits(Tensor& t) {
 template <class To, class Field>
 void copy_field(const Field& field, const std::string& place, Tensor& to) {
   if (field.size() != to.elements())
-    throw ModelError{place, "its shape " + to_string(to.shape()) + " asks for " + std::to_string(to.elements()) +
-                                " elements, it has " + std::to_string(field.size())};
+    throw ModelError{place, "its shape " + to_string(to.shape()) + " needs " + std::to_string(to.elements()) +
+                                " elements, but it has " + std::to_string(field.size())};
   for (int i = 0; i < field.size(); ++i) to.as<To>()[i] = static_cast<To>(field[i]);
 }
 
@@ -122,16 +122,16 @@ Shape shape_of(const wire::Tensor& from, const std::string& place) {
 void check_size(const wire::Tensor& from, std::int64_t bytes, std::int64_t elements, const std::string& place) {
   if (from.has_raw_data()) {
     if (static_cast<std::int64_t>(from.raw_data().size()) != bytes)
-      throw ModelError{place, "its shape asks for " + std::to_string(bytes) + " bytes, it has " +
+      throw ModelError{place, "its shape needs " + std::to_string(bytes) + " bytes, but it has " +
                                   std::to_string(from.raw_data().size())};
-    if (has_typed(from)) throw ModelError{place, "its elements are there twice, as raw bytes and in a typed field"};
+    if (has_typed(from)) throw ModelError{place, "its elements are stored twice, as raw bytes and in a typed field"};
     return;
   }
   const std::int64_t there = std::int64_t{from.float_data_size()} + from.int32_data_size() + from.int64_data_size() +
                              from.double_data_size() + from.uint64_data_size() + from.string_data_size();
   if (there != elements)
     throw ModelError{place,
-                     "its shape asks for " + std::to_string(elements) + " elements, it has " + std::to_string(there)};
+                     "its shape needs " + std::to_string(elements) + " elements, but it has " + std::to_string(there)};
 }
 
 }  // namespace
@@ -148,7 +148,8 @@ Tensor ExternalTensors::read(const wire::Tensor& from, const std::string& place,
   if (file.get() < 0)
     throw ModelError{
         place, what + (errno == ELOOP ? "is a symbolic link" : "cannot be read: " + std::string(std::strerror(errno)))};
-  if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) throw ModelError{place, what + "is no regular file"};
+  if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))
+    throw ModelError{place, what + "is not a regular file"};
   if (info.st_nlink > 1) throw ModelError{place, what + "has other names (hard links)"};
   const std::int64_t bytes = *element_count(shape) * static_cast<std::int64_t>(byte_size(dtype));
   const std::int64_t length = at.length >= 0 ? at.length : info.st_size - at.offset;
@@ -156,7 +157,7 @@ Tensor ExternalTensors::read(const wire::Tensor& from, const std::string& place,
     throw ModelError{place, what + "ends before them: it has " + std::to_string(info.st_size) + " bytes"};
   if (length != bytes)
     throw ModelError{
-        place, "its shape asks for " + std::to_string(bytes) + " bytes, its file gives " + std::to_string(length)};
+        place, "its shape needs " + std::to_string(bytes) + " bytes, but its file gives " + std::to_string(length)};
   const auto [held, first] = read_.try_emplace({at.location, at.offset, length, dtype, shape});
   if (!first) return held->second;
   std::int64_t& taken = taken_[at.location];

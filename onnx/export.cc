@@ -39,14 +39,14 @@ class Exporter {
 
   void input(const Port& p) {
     const Value& v = core_[p.value];
-    if (v.clock != base_clock) refuse(p.span, "input `" + p.name + "` is not there at every cycle");
+    if (v.clock != base_clock) refuse(p.span, "input `" + p.name + "` is not present at every cycle");
     to_.input(p.name, v.dtype, v.shape);
     known_[p.value] = p.name;
   }
 
   void output(const Port& p) {
     const Value& v = core_[p.value];
-    if (v.clock != base_clock) refuse(p.span, "output `" + p.name + "` is not there at every cycle");
+    if (v.clock != base_clock) refuse(p.span, "output `" + p.name + "` is not present at every cycle");
     to_.output(p.name, name(p.value), v.dtype, v.shape);
   }
 
@@ -201,7 +201,7 @@ class Exporter {
     if (row.lowering == Lowering::parameter) return name(a.operands[0]);
     if (row.random)
       throw Refused{
-          "random numbers have no counterpart in ONNX; of parameters, give what they have learned: "
+          "random numbers have no counterpart in ONNX; for parameters, give the learned values: "
           "--load-params FILE"};
     const Writer* writer = writer_of(row.name);
     if (writer == nullptr) throw Refused{"the operator `" + std::string(row.name) + "` has no counterpart in ONNX"};

@@ -21,7 +21,7 @@ class Growth {
     count_ += nodes;
     if (count_ > most_)
       throw TooLarge{place, "functions and loops would insert over " + std::to_string(most_) +
-                                " nodes: --limit nodes=N lets more of them in"};
+                                " nodes: raise the limit with --limit nodes=N"};
   }
 
  private:

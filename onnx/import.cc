@@ -172,7 +172,7 @@ class Importer : public GraphWriter {
   static void expect_inputs(const Graph& graph, std::size_t given) {
     if (graph.inputs.size() != given)
       throw ModelError{"", "its graph " + in_quotes(graph.name) + " has " + std::to_string(graph.inputs.size()) +
-                               " inputs, " + std::to_string(given) + " are given"};
+                               " inputs, but " + std::to_string(given) + " are given"};
   }
 
   // Writes the equations of a graph within a node and returns its outputs.
@@ -247,7 +247,7 @@ class Importer : public GraphWriter {
     if (const auto at = options_.dimensions.find(d.symbol); at != options_.dimensions.end()) return at->second;
     failure_.errors.push_back({"input " + in_quotes(v.name),
                                "dimension " + std::to_string(axis) + (d.symbol.empty() ? "" : ", '" + d.symbol + "',") +
-                                   " is not known: bind it, --dim " + (d.symbol.empty() ? own : d.symbol) + "=1"});
+                                   " is not known: set it with --dim " + (d.symbol.empty() ? own : d.symbol) + "=1"});
     return -1;
   }
 
@@ -267,7 +267,7 @@ class Importer : public GraphWriter {
     if (const auto at = options_.shapes.find(v.name); at != options_.shapes.end()) {
       shape = at->second;
     } else if (!v.type.shape) {
-      failure_.errors.push_back({place, "the model does not say its shape"});
+      failure_.errors.push_back({place, "its shape is missing in the model"});
       return;
     } else {
       for (std::size_t axis = 0; axis < v.type.shape->size(); ++axis) shape.push_back(extent(v, axis));
@@ -279,7 +279,7 @@ class Importer : public GraphWriter {
     }
     if (const auto at = options_.fixed.find(v.name); at != options_.fixed.end()) {
       if (at->second->dtype() != *dtype)
-        failure_.errors.push_back({place, "it is " + std::string(name(*dtype)) + ", what it is fixed to " +
+        failure_.errors.push_back({place, "it is " + std::string(name(*dtype)) + ", but it is fixed to " +
                                               std::string(name(at->second->dtype()))});
       frame_->values[v.name] = b_.constant(at->second, v.name);
       // An initializer with the same name is a default value. Then the input is not a port of the
@@ -320,15 +320,14 @@ class Importer : public GraphWriter {
     if (v.type.kind != "tensor")
       failure_.errors.push_back({place, "it is a " + v.type.kind + ", which is not supported"});
     else if (v.type.element_type != 0 && declared != t->dtype)
-      failure_.errors.push_back({place, "the model says that it is " + element_type_name(v.type.element_type) +
-                                            ", what it computes is " + std::string(name(t->dtype))});
+      failure_.errors.push_back({place, "the model declares " + element_type_name(v.type.element_type) +
+                                            ", but computes " + std::string(name(t->dtype))});
     if (v.type.shape) {
       bool same = v.type.shape->size() == t->shape.size();
       for (std::size_t k = 0; same && k < t->shape.size(); ++k)
         same = (*v.type.shape)[k].extent < 0 || (*v.type.shape)[k].extent == t->shape[k];
       if (!same && options_.shapes.empty() && options_.dimensions.empty() && !options_.stream)
-        failure_.errors.push_back(
-            {place, "the model says another shape than what it computes, " + to_string(t->shape)});
+        failure_.errors.push_back({place, "the model declares another shape than it computes, " + to_string(t->shape)});
     }
     const std::string& as = reserved_.at(v.name);
     if (t->text != as || t->known()) b_.define(as, *t);
@@ -363,7 +362,8 @@ class Importer : public GraphWriter {
     const auto given = begin_.find(in);
     Tensor begin = given != begin_.end() ? given->second : Tensor(before->dtype, before->shape);
     if (begin.dtype() != before->dtype || begin.shape() != before->shape) {
-      failure_.errors.push_back({"initializer " + in_quotes(in), "it is not of the type of the input of its name"});
+      failure_.errors.push_back(
+          {"initializer " + in_quotes(in), "its type differs from that of the input with the same name"});
       return;
     }
     b_.comment("state: '" + in + "' is '" + out + "' of the cycle before");

@@ -165,14 +165,12 @@ class Inliner {
       const auto own = model_.opsets.find(domain);
       if (domain.empty() && own != model_.opsets.end() && own->second != version)
         throw ModelError{"function " + in_quotes(f.name),
-                         "it is of another version of the operator set than the model (" + std::to_string(version) +
+                         "it uses another version of the operator set than the model (" + std::to_string(version) +
                              " and " + std::to_string(own->second) + "), which is not supported"};
     }
   }
 
-  static std::string too_deep() {
-    return "calls and graphs within each other, over " + std::to_string(deepest) + " deep";
-  }
+  static std::string too_deep() { return "calls and graphs are nested more than " + std::to_string(deepest) + " deep"; }
 
   void take_names(const Graph& g) {
     for (const ValueInfo& v : g.inputs) taken_.insert(v.name);

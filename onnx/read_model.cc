@@ -65,7 +65,7 @@ class Reader {
 
   Graph graph(const wire::Graph& from, int depth) {
     if (depth > deepest_graph)
-      throw ModelError{"graph " + in_quotes(from.name()), "graphs within graphs, over 32 deep"};
+      throw ModelError{"graph " + in_quotes(from.name()), "graphs are nested more than 32 deep"};
     Graph to{name(from.name()), {}, {}, {}, {}, {}};
     for (const wire::Node& n : from.node()) to.nodes.push_back(node(n, to.nodes.size(), depth));
     for (const wire::Tensor& t : from.initializer()) {
@@ -125,7 +125,7 @@ class Reader {
     std::unordered_set<std::string_view> seen;
     for (const wire::Attribute& a : from.attribute()) {
       if (!seen.insert(a.name()).second)
-        throw ModelError{place, "attribute " + in_quotes(a.name()) + " is there twice"};
+        throw ModelError{place, "attribute " + in_quotes(a.name()) + " is given twice"};
       to.attributes.push_back(attribute(a, place, depth));
     }
     return to;
@@ -214,7 +214,7 @@ void parse(Message& message, std::string_view bytes, const char* what) {
                                                 static_cast<int>(bytes.size()));
   stream.SetRecursionLimit(deepest_message);
   if (!message.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
-    throw ModelError{"", std::string("not ") + what + ": the file is damaged, cut off, or of another kind"};
+    throw ModelError{"", std::string("not ") + what + ": the file is damaged, truncated, or of another kind"};
 }
 
 std::string read_bytes(const std::filesystem::path& file) {

@@ -80,7 +80,9 @@ class Instances {
 
   void say_parts() {
     if (in_part_.empty()) return;
-    said_ += "checked in part, as nothing calls them and their inputs' shapes or static arguments are not written: ";
+    said_ +=
+        "checked only in part, because no node calls them and the shapes or static arguments of their inputs are not "
+        "declared: ";
     for (std::size_t k = 0; k < in_part_.size(); ++k) said_ += (k > 0 ? ", " : "") + in_part_[k];
     said_ += "\n";
   }

@@ -112,7 +112,7 @@ std::optional<WantedMetric> read_metric(const std::string& text, std::string& er
   const auto first = text.find(':', equals == std::string::npos ? 0 : equals);
   const auto second = first == std::string::npos ? first : text.find(':', first + 1);
   if (second == std::string::npos) {
-    error = "'" + text + "' is not [COLUMN=]NAME:PREDICTION:TRUTH, accuracy:guess:label for instance";
+    error = "'" + text + "' does not have the form [COLUMN=]NAME:PREDICTION:TRUTH, for example accuracy:guess:label";
     return std::nullopt;
   }
   const std::size_t begin = equals == std::string::npos ? 0 : equals + 1;
@@ -120,11 +120,11 @@ std::optional<WantedMetric> read_metric(const std::string& text, std::string& er
                  text.substr(second + 1)};
   m.column = equals == std::string::npos ? m.name : text.substr(0, equals);
   if (find_metric(m.name) == nullptr) {
-    error = "there is no metric '" + m.name + "'; there are " + metric_names();
+    error = "unknown metric '" + m.name + "'; the metrics are " + metric_names();
     return std::nullopt;
   }
   if (is_name(m.column)) return m;
-  error = "'" + m.column + "' is no name of a column";
+  error = "'" + m.column + "' cannot be the name of a column";
   return std::nullopt;
 }
 
@@ -140,8 +140,8 @@ bool check_metric(const WantedMetric& wanted, const Value& p, const Value& t, co
     return false;
   }
   if (!metric.of_window || over.window > 0) return true;
-  diagnostics.report(Code::E0904, {}, "`" + wanted.name + "` needs to know over how many rows it is taken")
-      .note("give --window N: with an N no less than there are rows, it is that of all rows so far");
+  diagnostics.report(Code::E0904, {}, "`" + wanted.name + "` needs the number of rows that it measures")
+      .note("give --window N; if N is at least the number of rows, it measures all rows so far");
   return false;
 }
 

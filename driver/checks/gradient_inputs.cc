@@ -91,7 +91,7 @@ bool keep_to_clocks(const GradientProgram& program, Chronogram& inputs, std::uin
     }
     inputs[fault->input].cells[cycle] = std::move(*made);
   }
-  error = "no inputs were found that keep to their clocks";
+  error = "no random inputs were found that are present and absent as their clocks require";
   return false;
 }
 

@@ -97,7 +97,7 @@ class Reader {
     if (word == "command") {
       std::istringstream parts(rest);
       for (std::string part; parts >> part;) test_.command.push_back(part);
-      return !test_.command.empty() || fail("command: which?");
+      return !test_.command.empty() || fail("command: name the command");
     }
     const std::string near = did_you_mean(word, words);
     return near.empty() || word == near || fail("'" + word + "': did you mean '" + near + "'?");
@@ -113,7 +113,7 @@ class Reader {
     std::istringstream parts(rest);
     TestRun run;
     parts >> run.node;
-    if (run.node.empty()) return fail("run: which node?");
+    if (run.node.empty()) return fail("run: name the node");
     for (std::string option, value; parts >> option;) {
       if (!(parts >> value)) return fail("'" + option + "' lacks its value");
       if (option == "-D") {
@@ -133,7 +133,7 @@ class Reader {
   }
 
   bool of_the_run(const std::string& word, const std::string& rest) {
-    if (test_.runs.empty()) return fail("'" + word + "' stands before its run");
+    if (test_.runs.empty()) return fail("'" + word + "' must follow its run");
     TestRun& run = test_.runs.back();
     if (word == "stops") {
       run.stop_text = quoted(rest);
@@ -146,7 +146,7 @@ class Reader {
   bool message(const std::string& word, const std::string& rest) {
     const std::string name = rest.substr(0, rest.find_first_of(" \t"));
     const auto code = code_from_name(name);
-    if (!code) return fail("'" + name + "' is no code of a message");
+    if (!code) return fail("'" + name + "' is not the code of a message");
     (word == "reject" ? test_.rejects : test_.warnings).push_back({*code, quoted(rest)});
     return true;
   }
@@ -161,7 +161,7 @@ class Reader {
     const std::string code = end == std::string::npos ? "" : trimmed(line.substr(end));
     if (!code.empty()) {
       m.code = code_from_name(code.substr(0, code.find(' ')));
-      if (!m.code) return fail("'" + code + "' is no code of a message");
+      if (!m.code) return fail("'" + code + "' is not the code of a message");
     }
     test_.markers.push_back(m);
     return true;

@@ -55,7 +55,7 @@ void match_messages(const Session& session, const LanguageTest& test) {
       return d->code == expected.code && words_of(*d).find(expected.text) != std::string::npos;
     });
     if (found == left.end())
-      fail("no " + name_of(expected.code) + " \"" + expected.text + "\" was reported; what was:" + rendered());
+      fail("no " + name_of(expected.code) + " \"" + expected.text + "\" was reported, but this was:" + rendered());
     left.erase(found);
   };
   for (const ExpectedMessage& e : test.rejects) take(e);
@@ -110,7 +110,7 @@ void apply_fixes(const Session& session, const LanguageTest& test) {
     const Front front = check_text(fixed, test.file.string(), text);
     check_instances(fixed, front, said);
     if (fixed.diagnostics.error_count() < session.diagnostics.error_count()) continue;
-    fail("the fix-it of " + name_of(d.code) + " does not mend it:\n" + text +
+    fail("the fix-it of " + name_of(d.code) + " does not fix it:\n" + text +
          render_human(fixed.diagnostics, fixed.sources, false));
   }
 }
@@ -307,7 +307,7 @@ void match_stop(const TestRun& run, const Driven& driven) {
 // A run that is saved and loaded after every cycle must be the same to the last bit.
 void match_restarted(const Driven& driven, const Driven& restarted) {
   if (restarted.stop != driven.stop || restarted.stop_cycle != driven.stop_cycle)
-    fail("saved and loaded after every cycle, the run stops otherwise: " + restarted.stop);
+    fail("saved and loaded after every cycle, the run stops differently: " + restarted.stop);
   if (print_chronogram(restarted.outputs) == print_chronogram(driven.outputs)) return;
   fail("saved and loaded after every cycle, the rows differ:\n" + difference(driven.outputs, restarted.outputs, 0));
 }
@@ -319,7 +319,7 @@ void match_threads(const rml_program& program, const Chronogram& inputs, const D
     const Driven shared = drive(program, inputs, options);
     const std::string where = "in " + std::to_string(threads) + " threads ";
     if (shared.stop != driven.stop || shared.stop_cycle != driven.stop_cycle)
-      fail(where + "the run stops otherwise: " + shared.stop);
+      fail(where + "the run stops differently: " + shared.stop);
     if (print_chronogram(shared.outputs) != print_chronogram(driven.outputs))
       fail(where + "the rows differ:\n" + difference(driven.outputs, shared.outputs, 0));
   }
@@ -335,7 +335,7 @@ void match_network(const rml_program& program, const Chronogram& inputs, DriveOp
     const std::string where = "as a network of grain " + grain + ", " + std::to_string(workers) +
                               " workers, capacity " + std::to_string(capacity) + ", ";
     if (shared.stop != driven.stop || shared.stop_cycle != driven.stop_cycle)
-      fail(where + "the run stops otherwise: " + shared.stop);
+      fail(where + "the run stops differently: " + shared.stop);
     if (print_chronogram(shared.outputs) != print_chronogram(driven.outputs))
       fail(where + "the rows differ:\n" + difference(driven.outputs, shared.outputs, 0));
   }
@@ -362,7 +362,7 @@ void match_leads(const Driven& driven, double tolerance) {
       if (early.presence == Presence::undetermined || row.presence == Presence::undetermined) continue;
       if (!same_cell(row, early, std::max(tolerance, last_digits)))
         fail("in cycle " + std::to_string(n) + " " + driven.leads[o].name +
-             " is another value before its inputs are there");
+             " has another value before its inputs are present");
     }
 }
 

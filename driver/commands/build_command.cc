@@ -96,7 +96,8 @@ std::string decided_by_c_compiler(const TargetOptions& asked) {
 // The problem with the name of the product; empty if there is none.
 std::string misnamed(const BuildRequest& request) {
   if (!has_header_beside(request) || fs::path(request.output).extension() != ".h") return "";
-  return std::string("-o names the ") + (request.emit == "c" ? "C source" : "object") + "; the header lies beside it";
+  return std::string("-o names the ") + (request.emit == "c" ? "C source" : "object") +
+         "; the header is written next to it";
 }
 
 // The message about options that exclude each other; empty if there is none.
@@ -104,27 +105,28 @@ std::string misused(const Session& session, const BuildRequest& request) {
   const bool network = session.options.grain != Grain::none;
   const std::string emitted = "not with --emit " + request.emit;
   if (request.emit != "exe") {
-    if (!session.options.watches.empty()) return "--watch goes with programs, " + emitted;
-    if (request.mqtt) return "--mqtt goes with programs, " + emitted;
-    if (!request.mpi.empty()) return "--mpi goes with programs, " + emitted;
-    if (request.ranks) return "--ranks goes with programs, " + emitted;
+    if (!session.options.watches.empty()) return "--watch works with programs only, " + emitted;
+    if (request.mqtt) return "--mqtt works with programs only, " + emitted;
+    if (!request.mpi.empty()) return "--mpi works with programs only, " + emitted;
+    if (request.ranks) return "--ranks works with programs only, " + emitted;
   } else if (!request.linked_later.empty()) {
-    return "--external is for what you link yourself, with --emit lib, obj or c; a program takes --link FILE";
+    return "--external names functions that you link yourself, with --emit lib, obj or c; for a program, use --link "
+           "FILE";
   }
   if (request.lanes && request.emit != "exe" && request.emit != "lib" && request.emit != "header")
-    return "--lanes goes with programs and libraries, " + emitted;
-  if (request.lanes && network) return "--lanes does not go with --parallel, whose tasks share one state";
+    return "--lanes works with programs and libraries only, " + emitted;
+  if (request.lanes && network) return "--lanes cannot be combined with --parallel, whose tasks share one state";
   if (request.ranks && !request.mpi.empty())
-    return "--ranks is for threads and --mpi for processes: mpirun says how many of them there are";
+    return "--ranks is for threads and --mpi for processes, whose number mpirun sets: give only one of them";
   if (network && (request.emit == "lib" || request.emit == "header" || request.emit == "c"))
-    return "--parallel goes with programs, " + emitted;
+    return "--parallel works with programs only, " + emitted;
   if (request.emit == "c") {
     const std::string option = decided_by_c_compiler(session.options.target);
-    if (!option.empty()) return option + " does not go with --emit c: the C compiler decides it";
+    if (!option.empty()) return option + " cannot be combined with --emit c: the C compiler decides it";
   }
   if (network && (request.ranks || !request.mpi.empty()))
     return std::string(request.ranks ? "--ranks" : "--mpi") +
-           " does not go with --parallel: ranks run the cycles of a program in their order";
+           " cannot be combined with --parallel: ranks run the cycles of a program in their order";
   return misnamed(request);
 }
 
@@ -132,8 +134,9 @@ std::string misused(const Session& session, const BuildRequest& request) {
 bool has_rows_for_ranks(Session& session, const BuildRequest& request, const Core& core) {
   if (!request.ranks || core.deal) return true;
   session.diagnostics
-      .report(Code::E0903, {}, "--ranks: '" + core.entry + "' has no dealt inputs, whose rows ranks share")
-      .note("write `dealt end by 4` behind its inputs, `end` what ends a micro-batch");
+      .report(Code::E0903, {},
+              "--ranks: '" + core.entry + "' has no dealt inputs, so there are no rows for ranks to share")
+      .note("write `dealt end by 4` after its inputs, where `end` ends a micro-batch");
   return false;
 }
 
@@ -142,10 +145,10 @@ std::string taken_by(const BuildRequest& request, const Core& core, const std::s
   const bool in_c = request.emit == "c", has_interface = in_c || request.emit == "lib" || request.emit == "header";
   if (has_interface && c99::is_of_interface(core, symbol))
     return "the name that the interface of '" + core.entry + "' has for a function, a type or a macro";
-  if (symbol == "main" || symbol == core.entry + "_program") return "the name of what every program begins with";
+  if (symbol == "main" || symbol == core.entry + "_program") return "the name of a function that every program has";
   if (rt::find_program_function(symbol) != nullptr) return "the name of a function of the C library or the runtime";
   if (in_c && !c99::can_declare_function(symbol))
-    return "a name that C, its headers or the source that is made have for something else";
+    return "a name that C, its headers or the generated source use for something else";
   return "";
 }
 
@@ -159,8 +162,8 @@ bool names_are_apart(Session& session, const BuildRequest& request, const Core& 
     if (what.empty()) continue;
     session.diagnostics
         .report(Code::E0805, external.span, "external node '" + external.symbol + "' has " + what,
-                "would be that, or take its place")
-        .note("give the node, and the function that is linked for it, another name");
+                "the two would conflict")
+        .note("rename the node and the function that is linked for it");
     apart = false;
   }
   return apart;
@@ -185,8 +188,8 @@ int build_c(Session& session, const Lowered& lowered, const fs::path& output, co
   std::vector<loops::Refusal> refused = made.refused;
   if (refused.empty()) refused = c99::find_refused(made.program);
   for (const loops::Refusal& r : refused)
-    session.diagnostics.report(Code::E0903, r.span, "--emit c: C has no " + r.what)
-        .note("--emit lib makes an object of it, which is linked with the runtime");
+    session.diagnostics.report(Code::E0903, r.span, "--emit c does not support " + r.what)
+        .note("use --emit lib, which makes an object file to link with the runtime");
   if (!refused.empty()) return exit_fault;
   const c99::Text text = c99::print_c(made.program, session.sources, header.filename());
   const bool written = write_together({{output, {text.source}}, {header, {text.header}}}, session.diagnostics);

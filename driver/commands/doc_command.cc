@@ -91,7 +91,7 @@ class Document {
 
   int write() {
     if (modules_.empty()) {
-      std::cerr << "rmlc doc: there are no modules (files *.rml) in '" << request_.paths.front() << "'\n";
+      std::cerr << "rmlc doc: no modules (files *.rml) were found in '" << request_.paths.front() << "'\n";
       return exit_fault;
     }
     const std::string page = text();

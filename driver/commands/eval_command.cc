@@ -54,12 +54,12 @@ std::optional<std::string> sampled(const Core& core, const WantedMetric& m, Valu
         if (p.value == clock.condition) return m.prediction + (clock.positive ? " when " : " when not ") + p.name;
   diagnostics
       .report(Code::E0904, core[prediction].span,
-              "`" + m.prediction + "` is there at the cycles of `" + clock_string(core, at) + "`, `" + m.truth +
+              "`" + m.prediction + "` is present at the cycles of `" + clock_string(core, at) + "`, `" + m.truth +
                   "` at those of `" + clock_string(core, wanted) + "`",
               "the prediction")
       .note(
-          "let the two be there together; a prediction of every cycle is taken where an input or output says that the "
-          "truth is there");
+          "both must be present at the same cycles; a prediction of every cycle is sampled if an input or output says "
+          "when the truth is present");
   return std::nullopt;
 }
 
@@ -72,7 +72,7 @@ class Evaluation {
     std::string error;
     if (is_model(request_.file)) {
       session_.diagnostics.report(Code::E0904, {}, "an ONNX model has no truth among its inputs, and does not learn")
-          .note("`rmlc import` makes a program of it, to write on");
+          .note("convert it with `rmlc import`, and extend the program");
       return nullptr;
     }
     const auto text = read_file(request_.file, error);
@@ -115,7 +115,7 @@ class Evaluation {
       const auto prediction = check(core, m);
       if (!prediction) continue;
       if (std::ranges::find(taken, m.column) != taken.end())
-        session_.diagnostics.report(Code::E0904, {}, "there is a `" + m.column + "` already")
+        session_.diagnostics.report(Code::E0904, {}, "the name `" + m.column + "` is already used")
             .note("give the column of the metric another name: --metric NAME=" + m.name + ":" + m.prediction + ":" +
                   m.truth);
       taken.push_back(m.column);
@@ -188,7 +188,7 @@ class Evaluation {
     auto& d = session_.diagnostics.report(
         Code::E0904, prediction.span,
         "the prediction `" + prediction.name + "` depends on the truth `" + truth.name + "` " + when,
-        "it would be known only after the truth");
+        "it is known only after the truth");
     // Only values that the user has named, each once.
     std::vector<ValueId> named;
     for (const ValueId v : foresight.way)
@@ -196,10 +196,10 @@ class Evaluation {
     std::string from = prediction.name;
     for (const ValueId v : named) {
       const std::string to = describe(core, v);
-      if (to != from) d.note("`" + from + "` is made of `" + to + "`");
+      if (to != from) d.note("`" + from + "` depends on `" + to + "`");
       from = to;
     }
-    d.note("predict from the parameters as earlier rows have left them: `0.0 fby …` is the value of the row before");
+    d.note("predict with the parameters that earlier rows have learned: `0.0 fby …` is the value of the previous row");
   }
 
   // The text has been checked before, except for the added equations.
@@ -251,7 +251,7 @@ double value_of(const rml_port& port, const void* data) {
 [[noreturn]] void refuse_truth(const rml_port& port, const void* state) {
   throw rt::Failure(std::string("the truth '") + port.name + "' is NaN in cycle " +
                     std::to_string(static_cast<const rml_header*>(state)->pushed) +
-                    ": where there is none, let it be absent, `" + port.name +
+                    ": if a row has no truth, make it absent, `" + port.name +
                     ": f64 when given`, with --missing absent");
 }
 
@@ -297,8 +297,8 @@ int print_table(const EvalRequest& request) {
     const std::int64_t rows = std::max<std::int64_t>(watch.rows[k] - request.over.warm_up, 0);
     const std::string& column = request.metrics[k].column;
     if (rows == 0) {
-      std::cerr << "rmlc: " << readable_message(column) << " is of no row: "
-                << (watch.rows[k] == 0 ? "the input has none with a truth"
+      std::cerr << "rmlc: " << readable_message(column) << " has no rows to measure: "
+                << (watch.rows[k] == 0 ? "no row of the input has a truth"
                                        : "all " + std::to_string(watch.rows[k]) + " belong to the warm-up")
                 << "\n";
       status = exit_fault;
@@ -322,9 +322,9 @@ int print_table(const EvalRequest& request) {
 
 int evaluate(Invocation& invocation, const EvalRequest& request) {
   if (names(request.program_arguments, "--key")) {
-    std::cerr
-        << "rmlc: --key: a metric is of the rows of one instance, and every key has its own; measure a key alone, "
-           "with --key-seed KEY\n";
+    std::cerr << "rmlc: --key: a metric measures the rows of one instance, but every key has its own instance; measure "
+                 "one key alone, "
+                 "with --key-seed KEY\n";
     return exit_usage;
   }
   invocation.session.options.early_rows = EarlyRows::never;

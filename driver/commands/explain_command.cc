@@ -120,7 +120,7 @@ int print_topic(const LibraryPages& library, const std::string& topic) {
   for (std::string& node : library.topics_of_user()) known.push_back(std::move(node));
   for (const Code code : all_codes()) known.emplace_back(code_name(code));
   const std::string near = did_you_mean(topic, known);
-  std::cerr << readable_message("rmlc: there is no topic '" + topic + "'")
+  std::cerr << readable_message("rmlc: unknown topic '" + topic + "'")
             << (near.empty() ? "; `rmlc explain` lists the topics, `rmlc explain -k WORD` searches them"
                              : "; did you mean '" + near + "'?")
             << "\n";

@@ -79,10 +79,10 @@ int check_gradient(Invocation& invocation, const GradientRequest& request) {
   const std::int64_t wanted = request.cycles < 0 ? default_cycles : request.cycles;
   const auto inputs = random ? random_gradient_inputs(*programs, wanted, request.seed, error)
                              : read_gradient_inputs(*programs, request.inputs, request.cycles, error);
-  const std::string mend = random ? "; these inputs are random: give others with --input, or another --seed" : "";
+  const std::string mend = random ? "; these inputs are random: give other inputs with --input, or another --seed" : "";
   if (!inputs) return failed(error + mend);
   const std::int64_t cycles = random ? wanted : static_cast<std::int64_t>(inputs->front().cells.size());
-  if (cycles == 0) return failed("there is no cycle to check");
+  if (cycles == 0) return failed("there are no cycles to check");
   const GradientOptions options{.seed = request.seed, .tolerance = request.tolerance};
   const GradientReport report = check_gradients(*programs, *inputs, cycles, options);
   if (!report.stop.empty()) return failed(report.stop + mend);

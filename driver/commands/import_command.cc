@@ -51,7 +51,8 @@ std::string laid_out(const std::string& source) {
 int import_file(Invocation& invocation, const ImportRequest& request) {
   Session& session = invocation.session;
   if (!is_model(request.file)) {
-    std::cerr << readable_message("rmlc: '" + request.file + "' is no ONNX model: its name does not end with .onnx\n");
+    std::cerr << readable_message("rmlc: '" + request.file +
+                                  "' is not an ONNX model: its name does not end with .onnx\n");
     return exit_usage;
   }
   const fs::path output = request.output.empty() ? fs::path(request.file).stem().string() + ".rml" : request.output;

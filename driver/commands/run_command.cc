@@ -74,11 +74,11 @@ int run(Invocation& invocation, const RunRequest& request) {
   invocation.session.options.early_rows = live ? EarlyRows::all : EarlyRows::never;
   invocation.session.options.for_ranks = has_option(request.program_arguments, "--ranks");
   if (invocation.session.options.for_ranks && request.engine == Engine::reference) {
-    std::cerr << "rmlc: --ranks does not go with --engine reference, which is alone\n";
+    std::cerr << "rmlc: --ranks cannot be combined with --engine reference, which runs as one rank\n";
     return exit_usage;
   }
   if (request.unsimplified && request.engine != Engine::reference) {
-    std::cerr << "rmlc: --unsimplified goes with --engine reference: compiled code is made of simplified equations\n";
+    std::cerr << "rmlc: --unsimplified needs --engine reference: compiled code uses the simplified equations\n";
     return exit_usage;
   }
   const auto program = load(invocation.session, request);

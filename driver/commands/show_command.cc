@@ -152,8 +152,9 @@ std::optional<std::string> ranks_text_of(Session& session, const ShowRequest& re
   if (!elaborated) return std::nullopt;
   const Core& core = *elaborated->core;
   if (core.deal) return ranks_text(session, *front.program, core, request.ranks.value_or(2));
-  session.diagnostics.report(Code::E0903, {}, "'" + core.entry + "' has no dealt inputs, whose rows ranks share")
-      .note("write `dealt end by 4` behind its inputs, `end` what ends a micro-batch");
+  session.diagnostics
+      .report(Code::E0903, {}, "'" + core.entry + "' has no dealt inputs, so there are no rows for ranks to share")
+      .note("write `dealt end by 4` after its inputs, where `end` ends a micro-batch");
   return std::nullopt;
 }
 
@@ -215,11 +216,11 @@ int show(Invocation& invocation, const ShowRequest& request) {
     return exit_usage;
   }
   if (request.depth && request.phase != "graph" && !(request.phase == "tasks" && is_drawn(request))) {
-    std::cerr << "rmlc: --depth is of pictures: show graph, and show tasks with -o FILE.dot or FILE.svg\n";
+    std::cerr << "rmlc: --depth applies to pictures only: show graph, and show tasks with -o FILE.dot or FILE.svg\n";
     return exit_usage;
   }
   if (request.ranks && request.phase != "ranks") {
-    std::cerr << "rmlc: --ranks is of show ranks: what so many send each other\n";
+    std::cerr << "rmlc: --ranks applies to show ranks only\n";
     return exit_usage;
   }
   const auto text = request.after.empty() ? text_of(session, request) : text_after(session, request);

@@ -91,7 +91,7 @@ std::string fault_text(const Core& core, const SourceMap& sources, const TraceIn
       return place + ": index " + std::to_string(fault.fault.value) + " is not in [0, " +
              std::to_string(fault.fault.bound) + ")" + cycle;
     default:
-      return place + ": the run cannot go on" + cycle;
+      return place + ": the run cannot continue" + cycle;
   }
 }
 
@@ -140,7 +140,7 @@ class TraceOutput {
       const auto is_there = [](const Cell& cell) { return cell.presence == Presence::present; };
       if (port.always == 0 || std::ranges::all_of(shown[i].cells, is_there)) continue;
       port.always = 0;
-      port.clock = "base, but not known to the end";
+      port.clock = "base, but unknown at the end";
     }
     plan();
     rt::Row row(table_.rows().data(), static_cast<std::uint32_t>(table_.rows().size()));
@@ -188,7 +188,7 @@ class TraceOutput {
 void refuse_peers(const std::vector<rt::Endpoint>& endpoints) {
   for (const rt::Endpoint& e : endpoints)
     if (e.peer)
-      throw rt::Failure("rmlc trace: '" + e.path + "' is a live stream; a trace is made of files and goes to files",
+      throw rt::Failure("rmlc trace: '" + e.path + "' is a live stream; a trace reads and writes files only",
                         exit_usage);
 }
 

@@ -79,7 +79,8 @@ std::unique_ptr<ImportedProgram> load(const onnx::Imported& imported, const fs::
 
 std::string difference(const Tensor& got, const Tensor& want, const Tolerance& tolerance) {
   if (got.dtype() != want.dtype() || got.shape() != want.shape())
-    return type_string(want.dtype(), want.shape()) + " is expected, " + type_string(got.dtype(), got.shape()) + " came";
+    return type_string(want.dtype(), want.shape()) + " was expected, but the result is " +
+           type_string(got.dtype(), got.shape());
   if (!is_approximate(want.dtype())) {
     if (got == want) return "";
     return "elements differ: expected " + to_string(want).substr(0, 200) + ", got " + to_string(got).substr(0, 200);
@@ -141,7 +142,7 @@ States pairs(const std::vector<std::string>& texts) {
   States states;
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) throw Failed{"--state " + text + ": it has the form INPUT=OUTPUT"};
+    if (equals == std::string::npos) throw Failed{"--state " + text + ": write INPUT=OUTPUT"};
     states.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   return states;

@@ -27,7 +27,7 @@ MpiParts parts_of(const Known& mpi, const std::string& compiler) {
   MpiParts parts{mpi_archive(mpi.key), mpi.library, {}};
   const std::string name = mpi.name;
   if (!std::filesystem::exists(parts.archive))
-    parts.problems.push_back("this rmlc was built without " + name + ": there is no " + parts.archive.string());
+    parts.problems.push_back("this rmlc was built without " + name + ": " + parts.archive.string() + " does not exist");
   else if (!is_installed(mpi, compiler))
     parts.problems.push_back(name + " is not installed: " + compiler + " finds no " + mpi.library +
                              "; install it (Debian: apt install " + mpi.package + ")");

@@ -113,13 +113,13 @@ bool link_executable(const std::filesystem::path& object, const LinkedParts& par
                      const Core& core, Diagnostics& diagnostics) {
   const auto compiler = c_compiler();
   if (!compiler) {
-    report_unwritable(output, "no C compiler (cc, gcc, clang or clang-19) is there to link it; " + looked_in(),
+    report_unwritable(output, "no C compiler (cc, gcc, clang or clang-19) was found to link it; " + looked_in(),
                       diagnostics);
     return false;
   }
   const MpiParts mpi = parts.mpi.empty() ? MpiParts{} : find_mpi(parts.mpi, *compiler);
   if (!mpi.problems.empty()) {
-    auto& d = diagnostics.report(Code::E0804, {}, "linking failed: there is no MPI for --mpi");
+    auto& d = diagnostics.report(Code::E0804, {}, "linking failed: no MPI was found for --mpi");
     for (const std::string& problem : mpi.problems) d.note(problem);
     return false;
   }

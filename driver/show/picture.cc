@@ -28,7 +28,7 @@ constexpr std::array<Look, 4> arrow_looks{{
     {"", "#000000", "──▶", "values of the same cycle"},
     {"style=dashed, color=\"#0072B2\"", "#0072B2", "╌╌▶", "values of the cycle before (fby)"},
     {"style=dashed, color=\"#D55E00\"", "#D55E00", "╌╌▶", "values of the cycle after (post)"},
-    {"style=dotted, color=\"#009E73\"", "#009E73", "┈┈▶", "looks at what the other keeps"},
+    {"style=dotted, color=\"#009E73\"", "#009E73", "┈┈▶", "reads the memory of the other"},
 }};
 constexpr std::array<Look, 4> box_looks{{
     {"", "#FFFFFF", "", ""},

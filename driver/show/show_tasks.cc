@@ -58,7 +58,7 @@ class Network {
           (program_.units[u].segmented ? ", segments of " + program_.cuts[program_.units[u].cut_index].condition : "") +
           "\n" + rings_of(u);
       for (const std::uint32_t owner : program_.units[u].after)
-        out += "  looks at what task " + std::to_string(owner) + " keeps\n";
+        out += "  reads the memory of task " + std::to_string(owner) + "\n";
     }
     return out + "host\n" + rings_of(UINT32_MAX);
   }

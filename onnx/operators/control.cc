@@ -19,7 +19,7 @@ using Integers = std::vector<std::int64_t>;
 
 Term scalar_condition(const Call& c, const Term& x) {
   if (x.dtype != DType::boolean || x.elements() != 1)
-    throw ModelError{"", "a condition is one Boolean, not " + Builder::type_text(x.dtype, x.shape)};
+    throw ModelError{"", "a condition must be one Boolean, not " + Builder::type_text(x.dtype, x.shape)};
   return x.rank() == 0 ? x : c.apply("reshape", {x}, {{"shape", Integers{}}});
 }
 
@@ -59,7 +59,7 @@ std::vector<Term> if_else(Call& c) {
   if (condition.known()) return c.writer.inlined(c.graph(is_true(condition) ? "then_branch" : "else_branch"), {});
   const Term named = c.b.bind(condition, "condition");
   const std::vector<Term> yes = branch(c, "then_branch", named, true), no = branch(c, "else_branch", named, false);
-  if (yes.size() != no.size()) throw ModelError{"", "the branches have not as many outputs"};
+  if (yes.size() != no.size()) throw ModelError{"", "the branches differ in their number of outputs"};
   std::vector<Term> outputs;
   for (std::size_t k = 0; k < yes.size(); ++k) {
     if (yes[k].dtype != no[k].dtype || yes[k].shape != no[k].shape)
@@ -76,7 +76,7 @@ std::vector<Term> if_else(Call& c) {
 void expect_same(const char* what, const Term& before, const Term& after) {
   if (before.dtype != after.dtype || before.shape != after.shape)
     throw ModelError{"", std::string(what) + " is " + Builder::type_text(before.dtype, before.shape) +
-                             " before an iteration and " + Builder::type_text(after.dtype, after.shape) + " behind it"};
+                             " before an iteration and " + Builder::type_text(after.dtype, after.shape) + " after it"};
 }
 
 // Moves the axis to the front, or moves the first axis back to its place.
@@ -145,7 +145,7 @@ std::vector<Term> scan(Call& c) {
   };
   if (c.b.streaming) {
     if (steps != 1)
-      throw ModelError{"", "its sequence has " + std::to_string(steps) + " steps in a cycle, it should have one"};
+      throw ModelError{"", "its sequence has " + std::to_string(steps) + " steps in a cycle, but it must have one"};
     std::vector<Term> arguments;
     for (const Term& s : over.states)
       arguments.push_back(Builder::written(c.b.fresh("before"), Builder::atom, s.dtype, s.shape));
@@ -189,8 +189,8 @@ std::vector<Term> loop(Call& c) {
   for (std::int64_t i = 0; i < trips && !(condition.known() && !is_true(condition)); ++i) {
     if (i == most) throw ModelError{"", "more than " + std::to_string(most) + " iterations are not supported"};
     if (!condition.known() && (outputs > 0 || !c.has(0)))
-      throw ModelError{"", c.has(0) ? "how many rows it makes follows from computed values"
-                                    : "how often it runs follows from computed values, without a bound"};
+      throw ModelError{"", c.has(0) ? "its number of rows depends on computed values"
+                                    : "its number of iterations depends on computed values, without a bound"};
     std::vector<Term> arguments{c.b.constant(Tensor::scalar(DType::i64, i)), condition};
     arguments.insert(arguments.end(), state.begin(), state.end());
     const std::vector<Term> ys = c.writer.inlined(body, arguments);

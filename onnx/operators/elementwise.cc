@@ -125,7 +125,7 @@ std::vector<Term> dropout(Call& c) {
   if (c.version >= 12 && c.has(2)) {
     const Tensor& given = c.known(2, "whether it trains");
     if (given.dtype() != DType::boolean || given.elements() != 1)
-      throw ModelError{"", "whether it trains is to be one Boolean"};
+      throw ModelError{"", "training_mode must be one Boolean"};
     training = given.truth();
   }
   const double ratio = c.version < 12 ? c.number("ratio", 0.5)
@@ -133,12 +133,12 @@ std::vector<Term> dropout(Call& c) {
                            ? 0.5
                            : [&] {
                                const Tensor& given = c.known(1, "the ratio");
-                               if (given.elements() != 1) throw ModelError{"", "the ratio is to be one number"};
+                               if (given.elements() != 1) throw ModelError{"", "the ratio must be one number"};
                                const Term wide = c.apply("cast", {c.b.constant(given)}, {{"dtype", DType::f64}});
                                return wide.value->as<double>()[0];
                              }();
   if (training && ratio != 0 && c.version >= 7)
-    throw ModelError{"", "dropping at random is not supported: the model is to be exported for inference"};
+    throw ModelError{"", "random dropout is not supported: export the model for inference"};
   std::vector<Term> outputs = {c.in(0)};
   if (c.wants(1)) {
     const DType mask = c.version >= 10 ? DType::boolean : c.in(0).dtype;

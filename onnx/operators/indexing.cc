@@ -37,12 +37,12 @@ std::vector<Term> scatter_nd(Call& c) {
 std::vector<Term> one_hot(Call& c) {
   Term at = c.in(0);
   const Tensor& given = c.known(1, "the depth");
-  if (given.elements() != 1) throw ModelError{"", "the depth is to be a scalar"};
+  if (given.elements() != 1) throw ModelError{"", "the depth must be a scalar"};
   const std::int64_t depth =
       c.apply("cast", {c.b.constant(given)}, {{"dtype", DType::i64}}).value->as<std::int64_t>()[0];
   if (depth < 0) throw ModelError{"", "the depth is " + std::to_string(depth)};
   const Term values = c.in(2);
-  if (values.shape != Shape{2}) throw ModelError{"", "the values are to be two, off and on"};
+  if (values.shape != Shape{2}) throw ModelError{"", "the values must be two, off and on"};
   const std::int64_t axis = normalized(c.integer("axis", -1), at.rank() + 1);
   if (!is_integer(at.dtype)) at = c.apply("cast", {at}, {{"dtype", DType::i64}});
   if (byte_size(at.dtype) < 4) at = c.apply("cast", {at}, {{"dtype", DType::i32}});
@@ -69,7 +69,7 @@ std::vector<Term> top(Call& c) {
   const std::int64_t k = c.version < 10 ? c.integer("k", 0) : c.known_integer(1, "the number of elements");
   const std::int64_t extent = x.shape[static_cast<std::size_t>(axis)];
   if (k < 0 || k > extent)
-    throw ModelError{"", "the first " + std::to_string(k) + " of " + std::to_string(extent) + " are asked for"};
+    throw ModelError{"", std::to_string(k) + " elements are needed, but there are only " + std::to_string(extent)};
   const Term at = c.b.shared(c.apply("argtopk", {x}, {{"k", k}, {"axis", axis}, {"largest", c.integer("largest", 1)}}));
   return {c.apply("gather_elements", {x, at}, {{"axis", axis}}), c.apply("cast", {at}, {{"dtype", DType::i64}})};
 }

@@ -225,10 +225,10 @@ class Recurrent {
     if (!b.streaming && steps_ == 1 && !c.has(4)) return one_step(d, begin, elements, fixed, bias_of_r.rank() > 0);
     if (!b.streaming) return iterated(d, begin, elements, fixed, bias_of_r.rank() > 0);
     if (backward_ || directions_ == 2)
-      throw ModelError{"", "it runs backward through the sequence, which has no end where it is a stream"};
+      throw ModelError{"", "it runs backward through the sequence, but a stream has no end to start from"};
     if (c.has(4)) throw ModelError{"", "sequences of different lengths cannot be streams"};
     if (steps_ != 1)
-      throw ModelError{"", "its sequence has " + std::to_string(steps_) + " steps in a cycle, it should have one"};
+      throw ModelError{"", "its sequence has " + std::to_string(steps_) + " steps in a cycle, but it must have one"};
     // If the model's sequence is a stream, the state is that of the cycle before.
     std::vector<Term> held;
     for (std::size_t s = 0; s < begin.size(); ++s)

@@ -144,7 +144,7 @@ std::vector<Term> slice(Call& c) {
   if (!attributes && c.has(3)) axes = c.known_integers(3, "the axes");
   if (!attributes && c.has(4)) by = c.known_integers(4, "the steps");
   if (ends.size() != begins.size() || axes.size() != begins.size() || by.size() != begins.size())
-    throw ModelError{"", "starts, ends, axes and steps are not equally many"};
+    throw ModelError{"", "starts, ends, axes and steps differ in number"};
   axes = normalized(axes, x.rank());
   Integers starts(x.shape.size(), 0), stops(x.shape.begin(), x.shape.end()), steps(x.shape.size(), 1);
   bool whole = true;
@@ -243,7 +243,7 @@ std::vector<Term> constant_of_shape(Call& c) {
 std::vector<Term> range(Call& c) {
   const Tensor &start = c.known(0, "the start"), &limit = c.known(1, "the limit"), &delta = c.known(2, "the delta");
   if (start.elements() != 1 || limit.elements() != 1 || delta.elements() != 1)
-    throw ModelError{"", "start, limit and delta are to be scalars"};
+    throw ModelError{"", "start, limit and delta must be scalars"};
   const auto wide = [&](const Tensor& t) {
     return c.apply("cast", {c.b.constant(t)}, {{"dtype", DType::f64}}).value->as<double>()[0];
   };
@@ -356,7 +356,7 @@ std::vector<Term> pad(Call& c) {
   double value = c.version < 11 ? c.number("value", 0) : 0;
   if (c.has(2)) {
     const Tensor& t = c.known(2, "the value of the padding");
-    if (t.elements() != 1) throw ModelError{"", "the value of the padding is to be a scalar"};
+    if (t.elements() != 1) throw ModelError{"", "the value of the padding must be a scalar"};
     value = c.apply("cast", {c.b.constant(t)}, {{"dtype", DType::f64}}).value->as<double>()[0];
   }
   if (value != 0 || std::signbit(value)) arguments.emplace_back("value", value);

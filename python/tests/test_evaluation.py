@@ -132,14 +132,14 @@ def test_predictions_that_know_too_much_are_refused() -> None:
 
 @pytest.mark.parametrize(("more", "error", "text"), [
     ({"metrics": []}, ValueError, "metrics: give at least one NAME:PREDICTION:TRUTH"),
-    ({"metrics": ["mean:guess:y"]}, ValueError, "metrics: there is no metric 'mean'; there are accuracy"),
-    ({"metrics": ["mae:guess"]}, ValueError, r"metrics: 'mae:guess' is not \[COLUMN=\]NAME:PREDICTION:TRUTH"),
+    ({"metrics": ["mean:guess:y"]}, ValueError, "metrics: unknown metric 'mean'; the metrics are accuracy"),
+    ({"metrics": ["mae:guess"]}, ValueError, r"metrics: 'mae:guess' does not have the form \[COLUMN=\]NAME:PREDICTION:TRUTH"),
     ({"metrics": [("mae", "guess", "y")]}, TypeError, "metrics: expected texts"),
     ({"metrics": ["mae:gess:y"]}, rmlc.CompileError, "did you mean `guess`"),
-    ({"metrics": ["mae:guess:y", "mae:guess:y"]}, rmlc.CompileError, "there is a `mae` already"),
+    ({"metrics": ["mae:guess:y", "mae:guess:y"]}, rmlc.CompileError, "the name `mae` is already used"),
     ({"window": 1}, ValueError, "window: 1 is not in the range 2 to 1048576"),
     ({"warm_up": -1}, ValueError, "warm_up: -1"),
-    ({"warm_up": 3}, rmlc.RunError, "mae is of no row: all 3 belong to the warm-up"),
+    ({"warm_up": 3}, rmlc.RunError, "mae has no rows to measure: all 3 belong to the warm-up"),
     ({"seed": 0.5}, TypeError, "seed: expected an integer"),
     ({"x": [1, 2]}, ValueError, "3 cycles, but other inputs have 2"),
     ({"x": None}, TypeError, "x: missing"),

@@ -256,7 +256,7 @@ class Suite:
                                  folder / f"{run.node}.c", "--color", "never"], capture_output=True, text=True)
         if result.returncode == 0:
             return None
-        reasons = re.findall(r"--emit c: C has no (.*)", result.stderr)
+        reasons = re.findall(r"--emit c does not support (.*)", result.stderr)
         if "error[E0701]" in result.stderr:
             return "no schedule"
         if not reasons or list(folder.iterdir()):

@@ -32,17 +32,17 @@ class Refusals(unittest.TestCase):
                                (["--threads", "2"], "--threads"), (["--fast-math"], "--fast-math")]:
             done, files = self.build(PLAIN, *options)
             self.assertEqual((done.returncode, done.stderr, files),
-                             (2, f"rmlc: {named} does not go with --emit c: the C compiler decides it\n", ["p.rml"]))
+                             (2, f"rmlc: {named} cannot be combined with --emit c: the C compiler decides it\n", ["p.rml"]))
 
     def test_networks(self):
         done, files = self.build(PLAIN, "--parallel")
         self.assertEqual((done.returncode, done.stderr, files),
-                         (2, "rmlc: --parallel goes with programs, not with --emit c\n", ["p.rml"]))
+                         (2, "rmlc: --parallel works with programs only, not with --emit c\n", ["p.rml"]))
 
     def test_programs_of_the_runtime(self):
         done, files = self.build(SORTS)
         self.assertEqual((done.returncode, files), (1, ["p.rml"]))
-        self.assertIn("error[E0903]: --emit c: C has no `sort`, a kernel of the runtime", done.stderr)
+        self.assertIn("error[E0903]: --emit c does not support `sort`, a kernel of the runtime", done.stderr)
         self.assertIn("p.rml:2:7", done.stderr)
 
     def test_rows_that_wait(self):

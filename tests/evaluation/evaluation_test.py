@@ -167,24 +167,24 @@ def check_refusals(folder):
         "logloss:sure:t": ["E0904", "the probability of `true`"],
         "accuracy:guess:t": ["E0904", "of one type"],
         "auc:guess:t": ["E0904", "--window N"],
-        "guess=mae:guess:y": ["E0904", "there is a `guess` already", "--metric NAME=mae:guess:y"],
+        "guess=mae:guess:y": ["E0904", "the name `guess` is already used", "--metric NAME=mae:guess:y"],
     }.items():
         refused(folder, mean, rows, words, "--metric", metric)
-    refused(folder, mean, rows, ["there is a `mae` already"], "--metric", "mae:guess:y", "--metric", "mae:guess:y")
-    refused(folder, mean, rows, ["--metric", "there is no metric 'mea'"], "--metric", "mea:guess:y", status=2)
-    refused(folder, mean, rows, ["is not [COLUMN=]NAME:PREDICTION:TRUTH"], "--metric", "mae", status=2)
-    refused(folder, mean, rows, ["is no name of a column"], "--metric", "a b=mae:guess:y", status=2)
+    refused(folder, mean, rows, ["the name `mae` is already used"], "--metric", "mae:guess:y", "--metric", "mae:guess:y")
+    refused(folder, mean, rows, ["--metric", "unknown metric 'mea'"], "--metric", "mea:guess:y", status=2)
+    refused(folder, mean, rows, ["does not have the form [COLUMN=]NAME:PREDICTION:TRUTH"], "--metric", "mae", status=2)
+    refused(folder, mean, rows, ["cannot be the name of a column"], "--metric", "a b=mae:guess:y", status=2)
     refused(folder, mean, rows, ["--metric is required"], status=2)
     refused(folder, mean, rows, ["--window"], "--metric", "mae:guess:y", "--window", "1", status=2)
     refused(folder, mean, rows, ["unknown option", "--nonsense"], "--metric", "mae:guess:y", "--nonsense", status=2)
-    refused(folder, mean, "x,y,t\n", ["mae is of no row"], "--metric", "mae:guess:y")
+    refused(folder, mean, "x,y,t\n", ["mae has no rows to measure"], "--metric", "mae:guess:y")
     refused(folder, mean, rows, ["all 2 belong to the warm-up"], "--metric", "mae:guess:y", "--warm-up", "5")
     refused(folder, mean, "x,y,t\n1,2,T\n2,nan,F\n", ["the truth 'y' is NaN in cycle 1"], "--metric", "mae:guess:y")
     refused(folder, mean, "x,t\n1,T\n", ["y"], "--metric", "mae:guess:y")
     same_row = "node main(x: f64, y: f64) -> (guess: f64)\n  rate = 0.5 * (0.0 fby rate) + y;\n  guess = rate * x;\n"
     refused(folder, same_row, "x,y\n1,2\n",
-            ["the prediction `guess` depends on the truth `y` of the same row", "`guess` is made of `rate`",
-             "`rate` is made of `y`"], "--metric", "mae:guess:y")
+            ["the prediction `guess` depends on the truth `y` of the same row", "`guess` depends on `rate`",
+             "`rate` depends on `y`"], "--metric", "mae:guess:y")
     for ahead in ("post y", "0.0 fby post post y", "backfill(y, x > 0.0)", "(0.0 fby 1.0 fby y) + post (0.0 fby y)"):
         text = f"node main(x: f64, y: f64) -> (guess: f64)\n  guess = {ahead};\n"
         refused(folder, text, "x,y\n1,2\n", ["depends on the truth `y`"], "--metric", "mae:guess:y")

@@ -103,7 +103,7 @@ accepted("a little doubling", doubling(RELU, 13))
 expect("a bound that is set", doubling(RELU, 13), 1, 2, ("100 nodes", "--limit nodes=N"), options=("--limit", "nodes=100"))
 refused("deep calls", of_functions(node("f99999", ["x"], ["y"], domain="f"), [RELU] + [
     function("f", f"f{k}", ["a"], ["b"], [node(f"f{k - 1}", ["a"], ["b"], domain="f")]) for k in range(1, 100_000)]),
-        "function 'f99900'", "over 100 deep")
+        "function 'f99900'", "more than 100 deep")
 accepted("many functions", of_functions(
     chain(10_000, lambda k, x, y: node(f"f{k}", [x], [y], domain="f")),
     [function("f", f"f{k}", ["a"], ["b"], [node("Relu", ["a"], ["b"])]) for k in range(10_000)]))
@@ -158,7 +158,7 @@ for depth in (40, 1000):
     for _ in range(depth):
         inner = branch([node("If", ["c"], ["t"], then_branch=inner, else_branch=ABS)])
     refused(f"graphs {depth} deep", one(node("If", ["c"], ["y"], then_branch=inner, else_branch=ABS), (X, C)),
-            "graph 'g'", "over 32 deep")
+            "graph 'g'", "more than 32 deep")
 
 
 def if_else(k, x, y):

@@ -55,7 +55,7 @@ class CommandLine(unittest.TestCase):
         for options in (["--unsimplified"], ["--engine", "channels", "--unsimplified"]):
             done = rmlc("run", self.file, *options, input="x\n-1000\n")
             self.assertEqual(done.returncode, 2)
-            self.assertIn("--unsimplified goes with --engine reference", done.stderr)
+            self.assertIn("--unsimplified needs --engine reference", done.stderr)
 
     def test_folders_of_imports(self):
         for folder, value in (("of_path", 1), ("of_option", 2), ("behind", 3)):
@@ -73,11 +73,11 @@ class CommandLine(unittest.TestCase):
         self.assertIn("RMLC_PATH", rmlc("run", "--help").stdout)
 
     def test_limits_have_names_and_numbers(self):
-        for limit, said in (("instance=3", "there is no limit 'instance'; did you mean 'instances'?"),
-                            ("calls", "'' is no number from 0 to 18446744073709551615"),
-                            ("calls=-1", "'-1' is no number from 0 to 18446744073709551615"),
-                            ("loops=9e9", "'9e9' is no number from 0 to 18446744073709551615"),
-                            ("elements=4294967297", "'4294967297' is no number from 0 to 4294967296")):
+        for limit, said in (("instance=3", "unknown limit 'instance'; did you mean 'instances'?"),
+                            ("calls", "'' is not a number from 0 to 18446744073709551615"),
+                            ("calls=-1", "'-1' is not a number from 0 to 18446744073709551615"),
+                            ("loops=9e9", "'9e9' is not a number from 0 to 18446744073709551615"),
+                            ("elements=4294967297", "'4294967297' is not a number from 0 to 4294967296")):
             done = rmlc("check", self.file, "--limit", limit)
             self.assertEqual(done.returncode, 2, limit)
             self.assertIn(f"--limit {limit}: {said}", done.stderr)
@@ -86,7 +86,7 @@ class CommandLine(unittest.TestCase):
     def test_malformed_maps_are_wrong_usage(self):
         (self.folder / "none").write_bytes(b"")
         for command in ("build", "export"):
-            for text, said in (("x", "x: it is OLD=NEW"), ("=x", "=x: it is OLD=NEW"), ("a*=b", "each * of OLD is one of NEW")):
+            for text, said in (("x", "x: write OLD=NEW"), ("=x", "=x: write OLD=NEW"), ("a*=b", "OLD and NEW need equally many *")):
                 done = rmlc(command, self.file, "--load-params", self.folder / "none", "--map", text)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), (command, text))
                 self.assertIn(said, done.stderr)

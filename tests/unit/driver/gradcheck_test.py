@@ -308,7 +308,7 @@ class Gradcheck(unittest.TestCase):
         (self.folder / "absent.chron").write_text("c | T F\nx | 1 2\nz | 1 2\n")
         self.refused(self.check("sampled", "--input", "absent.chron"), "cycle 1")
         (self.folder / "empty.csv").write_text("end,x\n")
-        self.refused(self.check("wrong_at_end", "--input", "empty.csv"), "there is no cycle to check")
+        self.refused(self.check("wrong_at_end", "--input", "empty.csv"), "there are no cycles to check")
         done = subprocess.run([RMLC, "gradcheck", self.folder / "none.rml"], capture_output=True, text=True, check=False)
         self.refused(done, "E0801", "cannot read")
 

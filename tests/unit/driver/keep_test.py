@@ -117,10 +117,10 @@ class Keep(InFolder):
         self.assertEqual(self.rows("--input", "week.csv", "--keep", "day", "--save", "s"), BEGUN)
         self.assertEqual(self.rows("--input", "rest.csv", "--keep", "day", "--load", "s"), "day,mean,b,big\n" + GONE_ON)
         self.assertEqual(self.rows("--input", "rest.csv", "--load", "s").splitlines()[1], "4.5,true,3")
-        self.assertIn("2 rows were to leave yet, and 'day' kept of them, not 'x'",
+        self.assertIn("2 rows were not yet written, with 'day' kept for them, not 'x'",
                       self.refused(1, "--input", "rest.csv", "--keep", "x", "--load", "s"))
         self.rows("--input", "week.csv", "--save", "without")
-        self.assertIn("and no columns kept of them, not 'day': give --keep to the run that saves as well",
+        self.assertIn("with no columns kept for them, not 'day': use the same --keep in the run that saves",
                       self.refused(1, "--input", "rest.csv", "--keep", "day", "--load", "without"))
 
     def test_a_state_without_pending_rows(self):
@@ -167,7 +167,7 @@ class Keep(InFolder):
         self.assertEqual(self.refused(1, "--input", "twice.csv", "--keep", "day"), "twice.csv:1: column 'day' appears twice\n")
         self.write("end.csv", "day,end\nmo,F\n")
         self.write("x.csv", "day,x\nmo,1\n")
-        self.assertIn("'end.csv' and 'x.csv' have such a column",
+        self.assertIn("'end.csv' and 'x.csv' have this column",
                       self.refused(1, "--input", "end=end.csv", "--input", "x=x.csv", "--keep", "day"))
         self.assertIn("have no header", self.refused(2, "--input", "mqtt://localhost/t?format=csv", "--keep", "day"))
 

@@ -147,7 +147,7 @@ class Monitor(unittest.TestCase):
         self.assertIn("error[E0201]: no variable 'layer.z' to watch in 'main'", done.stderr)
         self.assertIn("did you mean 'layer.", done.stderr)
         done = rmlc("build", self.file, "--emit", "lib", "--watch", "*")
-        self.assertEqual((done.returncode, done.stderr), (2, "rmlc: --watch goes with programs, not with --emit lib\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, "rmlc: --watch works with programs only, not with --emit lib\n"))
 
     def test_the_first_equation_that_is_not_finite(self):
         self.file.write_text(self.LAYER)

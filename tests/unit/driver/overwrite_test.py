@@ -63,7 +63,7 @@ class Overwrite(InFolder):
             self.refused(1, ["cannot write 'taken.h': Is a directory"], RMLC, "build", "sum.rml", "--emit", emit, "-o",
                          "taken.o")
         os.mkfifo(self.folder / "pipe")
-        self.refused(1, ["cannot write 'pipe': it is no regular file"], RMLC, "build", "sum.rml", "--emit", "lib", "-o",
+        self.refused(1, ["cannot write 'pipe': it is not a regular file"], RMLC, "build", "sum.rml", "--emit", "lib", "-o",
                      "pipe")
         self.refused(2, ["-o names the object"], RMLC, "build", "sum.rml", "--emit", "lib", "-o", "sum.h")
         self.refused(2, ["-o names the C source"], RMLC, "build", "sum.rml", "--emit", "c", "-o", "sum.h")

@@ -124,7 +124,7 @@ class Pictures(unittest.TestCase):
         for arguments in (["core"], ["tasks"], ["ast", "-o", "x.svg"]):
             done = self.run_rmlc("show", arguments[0], "program.rml", "--depth", "1", *arguments[1:])
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("--depth is of pictures", done.stderr)
+            self.assertIn("--depth applies to pictures", done.stderr)
             self.assertEqual([f.name for f in self.folder.iterdir()], ["program.rml"])
         self.assertEqual(self.run_rmlc("show", "graph", "program.rml", "--depth", "-1").returncode, 2)
 

@@ -89,7 +89,7 @@ class Counts(unittest.TestCase):
         program = Program(self.folder, "counter")
         header, data = program.save(5)
         header["__metadata__"]["cycle"] = str(1 << 46)
-        self.refused(program.load(header, data), "'unit 0' counts 5, not 6 or more: all that it waits for is there")
+        self.refused(program.load(header, data), "'unit 0' counts 5, not 6 or more: all values that it waits for are present")
         program = Program(self.folder, "ahead")
         header, data = program.save(5)
         header["__metadata__"]["cycle"] = str(1 << 46)

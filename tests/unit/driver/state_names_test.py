@@ -83,8 +83,8 @@ class Names(unittest.TestCase):
     def test_all_local_variables_at_once(self):
         for options in ([], ["-O0"], ["--engine", "channels"], ["--chunk", "segment"]):
             said = self.goes_on(renamed(BEFORE, LOCALS), *options)
-            self.assertIn("'n' is taken for 'count', which stands in its place", said)
-            self.assertIn("'low.m' is taken for 'low.kept'", said)
+            self.assertIn("'n' is loaded as 'count', which has the same place in the source", said)
+            self.assertIn("'low.m' is loaded as 'low.kept'", said)
             self.assertEqual(self.goes_on(renamed(BEFORE, LOCALS), *options, "--quiet"), "")
 
     def test_equations_in_another_order(self):
@@ -99,7 +99,7 @@ class Names(unittest.TestCase):
         self.assertIn("'low.m' (f64) is only in the file", said)
         self.assertIn("here: --map 'learner=net'", said)
         said = self.refused(text, "--map", "learner=net", "--map", "low=smooth")
-        self.assertIn("if what the file calls 'low2.m' is 'smooth2.m' here: --map 'low2=smooth2'", said)
+        self.assertIn("if 'low2.m' of the file is 'smooth2.m' here: --map 'low2=smooth2'", said)
         self.assertEqual(self.goes_on(text, "--map", "low=smooth", "--map", "low2=smooth2", "--map", "learner=net"), "")
 
     def test_an_input(self):
@@ -130,12 +130,12 @@ class Names(unittest.TestCase):
         self.assertEqual(first + done.stdout.splitlines()[1:], whole)
 
     def test_maps_that_are_wrong(self):
-        for text, said in (("n", "--map n: it is OLD=NEW"), ("=n", "it is OLD=NEW"), ("n=", "it is OLD=NEW"),
-                           ("nn=m", "--map nn=m: there is no 'nn' in"), ("n=low2.m", "by --map both")):
+        for text, said in (("n", "--map n: write OLD=NEW"), ("=n", "write OLD=NEW"), ("n=", "write OLD=NEW"),
+                           ("nn=m", "--map nn=m: no 'nn' in"), ("n=low2.m", "--map gives both")):
             self.assertIn(said, self.refused(BEFORE, "--map", text))
         done = self.run_text(BEFORE, 0, 3, "--map", "n=m")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--map: give the file whose names it is about", done.stderr)
+        self.assertIn("--map: give the file that it renames", done.stderr)
 
     def test_parameters(self):
         text = renamed(BEFORE, {"gain": "factor", "w": "weight", "low": "smooth", "learner": "net"})
@@ -156,7 +156,7 @@ class Names(unittest.TestCase):
         first = self.run_text(text, 0, SPLIT, "--save", self.state).stdout.splitlines()[1:]
         done = self.run_text(renamed(text, {"k": "count", "v": "value"}), SPLIT, ROWS, "--load", self.state)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("'k' is taken for 'count'", done.stderr)
+        self.assertIn("'k' is loaded as 'count'", done.stderr)
         self.assertEqual(first + done.stdout.splitlines()[1:], whole)
 
 

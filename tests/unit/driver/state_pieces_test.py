@@ -144,7 +144,7 @@ class Damaged(unittest.TestCase):
         program.state.write_bytes(put_together(header, data))
         done = program.run(9, ROWS, "--load", program.state)
         self.assertEqual((done.returncode, done.stdout.splitlines()[1:]), (1, []), done.stderr)
-        self.assertIn("the state that this run began with does not hold what is needed: 'before x'", done.stderr)
+        self.assertIn("the state that this run started with lacks a value that is needed: 'before x'", done.stderr)
 
     def test_another_program(self):
         program = Program(pathlib.Path(self.place.name), ON_DEMAND["held"], ["-O1"])

@@ -98,12 +98,12 @@ class Texts(InFolder):
     def test_wrong_classes(self):
         self.table("in.csv", ["t", "kind"], [[1, "setosa"], [2, "setsa"]])
         self.assertEqual(self.refused(1, "--input", "in.csv", "--classes", "kind=kinds.txt"),
-                         "in.csv:3:3: cycle 1: column 'kind': 'setsa' is no class of 'kinds.txt'; did you mean 'setosa'?\n")
+                         "in.csv:3:3: cycle 1: column 'kind': 'setsa' is not a class of 'kinds.txt'; did you mean 'setosa'?\n")
         for text, complaint in (("a\nb\na\n", "list.txt:3: 'a' is class 0 already, in line 1"),
                                 ("a\n\nb\n", "list.txt:2: empty; every line is the name of a class"), ("", "list.txt: empty")):
             self.write("list.txt", text)
             self.assertIn(complaint, self.refused(1, "--input", "in.csv", "--classes", "kind=list.txt"))
-        self.assertIn("this makes it:\n  tail -n +2 data.csv | cut -d, -f3 | sort -u > no.txt\n",
+        self.assertIn("this command makes it:\n  tail -n +2 data.csv | cut -d, -f3 | sort -u > no.txt\n",
                       self.refused(1, "--input", "in.csv", "--classes", "kind=no.txt"))
         for argument, complaint in (("kid=kinds.txt", "no input or output 'kid'; did you mean 'kind'?"),
                                     ("t=kinds.txt", "'t' is f64; classes are integers"), ("kind", "expected NAME=FILE"),
@@ -111,8 +111,8 @@ class Texts(InFolder):
             self.assertIn(complaint, self.refused(2, "--input", "in.csv", "--classes", argument))
         self.assertIn("has classes already",
                       self.refused(2, "--input", "in.csv", "--classes", "kind=kinds.txt", "--classes", "kind=kinds.txt"))
-        self.assertIn("'kind' is in '-', which is no CSV", self.refused(2, "--format", "jsonl", "--classes", "kind=kinds.txt"))
-        self.assertIn("'next' is in 'o.jsonl', which is no CSV",
+        self.assertIn("'kind' is in '-', which is not CSV", self.refused(2, "--format", "jsonl", "--classes", "kind=kinds.txt"))
+        self.assertIn("'next' is in 'o.jsonl', which is not CSV",
                       self.refused(2, "--input", "in.csv", "--output", "o.jsonl", "--classes", "next=kinds.txt"))
         self.assertIn("the file is a list of classes",
                       self.refused(2, "--input", "in.csv", "--classes", "kind=kinds.txt", "--format", "csv", "--output", "kinds.txt"))
@@ -168,19 +168,19 @@ class Texts(InFolder):
                            ("unix", "inf"), ("unix", "2026-11-26")):
             self.table("in.csv", ["kind", "t"], [[0, text]])
             self.assertRegex(self.refused(1, "--input", "in.csv", "--time", "t=" + form),
-                             "in.csv:2:3: cycle 0: column 't': '.*' is no time such as ")
+                             "in.csv:2:3: cycle 0: column 't': '.*' is not a time such as ")
         self.assertIn("'t' is empty", self.refused(1, "--time", "t=%F", input="kind,t\n0,\n"))
         self.assertEqual(self.rows("--time", "t=%F", "--missing", "nan", input="kind,t\n0,NA\n")[0]["u"], "nan")
 
     def test_wrong_formats(self):
-        for argument, complaint in (("t=%H:%M:%S", "a format has the year"), ("t=%Y-%Q", "'%Q' is none of"), ("t=%Y%", "'%' is none of"),
+        for argument, complaint in (("t=%H:%M:%S", "a format needs the year"), ("t=%Y-%Q", "'%Q' is none of"), ("t=%Y%", "'%' is none of"),
                                     ("t=%s", "'%s' is none of"), ("t", "expected NAME=FORMAT"), ("u=unix", "no input 'u'"),
                                     ("kind=unix", "'kind' is i32; seconds since 1970 need f64")):
             self.assertIn(complaint, self.refused(2, "--time", argument))
         self.assertIn("has a format already", self.refused(2, "--time", "t=unix", "--time", "t=unix"))
         self.write("f32.rml", "node main(t: f32) -> (u: f32)\n  u = t;\n")
         self.assertIn("'t' is f32; seconds since 1970 need f64", self.refused(2, "--time", "t=unix", program="f32.rml"))
-        self.assertIn("'t' is in '-', which is no CSV", self.refused(2, "--format", "jsonl", "--time", "t=unix"))
+        self.assertIn("'t' is in '-', which is not CSV", self.refused(2, "--format", "jsonl", "--time", "t=unix"))
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ class Trace(InFolder):
         self.assertIn("the node has no input 'y'", self.refused(2, "--input", "y=in.csv"))
         self.assertIn("the node has no output 'z'", self.refused(2, "--input", "in.csv", "--output", "z=z.csv"))
         self.assertIn("is a live stream", self.refused(2, "--input", "tcp://localhost:1?format=csv"))
-        self.assertIn("not known to the end", self.refused(2, "--input", "in.csv", "--output", "last=last.npy"))
+        self.assertIn("unknown at the end", self.refused(2, "--input", "in.csv", "--output", "last=last.npy"))
 
     def test_nothing_is_written_over(self):
         self.assertIn("the same file as input", self.refused(2, "--input", "in.csv", "--output", "in.csv"))
