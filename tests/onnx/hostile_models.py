@@ -146,9 +146,9 @@ refused("a loop of many nodes", loop(chain(500, lambda k, x, y: node("Relu", [x]
 accepted("a long loop", loop(nested(0, "Relu"), 2000, [2, 3]))
 accepted("a tensor in a loop", loop([node("Add", ["s0", "w"], ["t0"])], 2000, [65536], w=np.ones(65536, "f4")))
 refused("much that is known", loop(chain(100, lambda k, x, y: node("Sin", [x], [y]), "s0", "t0"), 1900, [65536],
-                                   first="w", w=np.ones(65536, "f4")), "(Sin)", "known beforehand")
+                                   first="w", w=np.ones(65536, "f4")), "(Sin)", "computing the constants")
 refused("products that are known", loop([node("MatMul", ["s0", "w"], ["t0"])], 2000, [256, 256], first="w",
-                                        w=np.eye(256, dtype="f4")), "(MatMul)", "known beforehand")
+                                        w=np.eye(256, dtype="f4")), "(MatMul)", "computing the constants")
 refused("no number of rounds", loop(nested(0, "Relu"), np.zeros(0, "i8"), [2, 3]), "number of iterations")
 
 # ---- graphs within graphs
@@ -213,7 +213,7 @@ accepted("parts of Split", one(
 accepted("inputs", one(node("Relu", ["x"], ["y"]), [X] + [value(f"x{k}", FLOAT, [2, 3]) for k in range(50_000)]))
 accepted("outputs", one([node("Relu", ["x"], ["y"])] + [node("Identity", ["y"], [f"y{k}"]) for k in range(30_000)],
                         outputs=[Y] + [value(f"y{k}", FLOAT, [2, 3]) for k in range(30_000)]))
-refused("one output, often", one(node("Relu", ["x"], ["y"]), outputs=[Y] * N), "'y'", "99899 faults more")
+refused("one output, often", one(node("Relu", ["x"], ["y"]), outputs=[Y] * N), "'y'", "99899 more errors")
 weights = [tensor(np.full(1, k, "f4"), f"w{k}") for k in range(20_000)]
 accepted("initializers", one(chain(20_000, lambda k, x, y: node("Add", [x, f"w{k}"], [y])), initializers=weights))
 accepted("initializers that are inputs", field(1, 3) + field(7, graph(
@@ -222,7 +222,7 @@ accepted("initializers that are inputs", field(1, 3) + field(7, graph(
 accepted("nodes side by side", one([node("Relu", ["x"], [f"v{k}"]) for k in range(20_000)] +
                                    [node("Sum", [f"v{k}" for k in range(20_000)], ["y"])]))
 refused("many faults", one([node("Frob", ["x"], [f"v{k}"]) for k in range(N)] + [node("Relu", ["x"], ["y"])]),
-        "node 1 (Frob)", "99900 faults more")
+        "node 1 (Frob)", "99900 more errors")
 refused("many axes", one(node("Unsqueeze", ["x", "s"], ["y"]), initializers=[tensor(np.arange(N), "s")]), "axes")
 
 # ---- numbers

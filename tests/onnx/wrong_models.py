@@ -207,7 +207,7 @@ refused("a branch that uses nothing", one(node("If", ["c"], ["y"], then_branch=a
 TAKES = graph([node("Relu", ["i"], ["t"])], [value("i", FLOAT, [2, 3])], [value("t", FLOAT, [2, 3])])
 for name, inputs, initializers in (("that is known", (X,), (CONDITION,)), ("", (X, value("c", BOOL, [])), ())):
     refused(f"a branch with an input, a condition {name}", one(node("If", ["c"], ["y"], then_branch=as_graph(
-        TAKES), else_branch=as_graph(TAKES)), inputs, initializers=initializers), "node 1 (If)", "1 inputs, 0")
+        TAKES), else_branch=as_graph(TAKES)), inputs, initializers=initializers), "node 1 (If)", "1 inputs, but 0")
 deep = BRANCH
 for _ in range(40):
     deep = graph([node("If", ["c"], ["t"], then_branch=as_graph(deep), else_branch=as_graph(BRANCH))], [],

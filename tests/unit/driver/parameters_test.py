@@ -150,13 +150,13 @@ class Given(unittest.TestCase):
         load = ("run", "net.rml", "--node", "net", "--load-params", "trained.state", "--map")
         self.assertIn("--map 'crit.net.*=x': OLD and NEW need equally many *", self.wrong(*load, "crit.net.*=x", status=2))
         self.assertIn("OLD and NEW need equally many *", self.wrong(*load, "crit=*", status=2))
-        self.assertIn("--map 'cirt.*=*': nothing in trained.state fits 'cirt.*'", self.wrong(*load, "cirt.*=*"))
+        self.assertIn("--map 'cirt.*=*': no name in trained.state matches 'cirt.*'", self.wrong(*load, "cirt.*=*"))
         self.assertIn("--map gives both", self.wrong(*load, "crit.net.dense.kernel=dense.k", "--map", "crit.net.dense.bias=dense.k"))
         said = self.wrong(*load, "crit.net.*=*", "--map", "crit.*=a.*")
         self.assertIn("by --map 'crit.net.*=*', but 'a.net.", said)
         write(self.folder / "abab", {"a.b.a.b.c": np.zeros(2)})
         said = self.wrong("run", "net.rml", "--node", "net", "--load-params", "abab", "--map", "*.b*=*_*")
-        self.assertIn("--map '*.b*=*_*': it fits 'a.b.a.b.c' in several ways, which give 'a_.a.b.c' and 'a.b.a_.c'", said)
+        self.assertIn("--map '*.b*=*_*': it matches 'a.b.a.b.c' in several ways, which give 'a_.a.b.c' and 'a.b.a_.c'", said)
 
     def test_what_is_missing_comes_with_a_way(self):
         said = self.wrong("run", "net.rml", "--node", "net", "--load-params", "trained.state")

@@ -27,7 +27,7 @@ TEST(SyntaxError, says_what_was_expected) {
   EXPECT_EQ(in_body("assert a, \"\\q\";"), Messages{"2:12 E0101 unknown escape in a string"});
   EXPECT_EQ(in_body("post = 3;"), Messages{"2:1 E0101 `post` is a keyword and cannot be a name"});
   EXPECT_EQ(in_body("3 = a;"), Messages{"2:1 E0101 expected an equation, found `3`"});
-  EXPECT_EQ(in_body("o = a;;"), Messages{"2:7 E0101 unexpected"});
+  EXPECT_EQ(in_body("o = a;;"), Messages{"2:7 E0101 unexpected `;`"});
   EXPECT_EQ(in_body("o = 3x;"), Messages{"2:5 E0101 this is neither a number nor a name"});
 }
 

@@ -97,7 +97,7 @@ TEST(ChronErrors, values) {
             "<stdin>:1:7: cycle 1: 'c' is absent, but it is present at every cycle (clock base)\n");
   EXPECT_EQ(refused_chron(sampled, "c | T T\nx | 1 abc\n"), "<stdin>:2:7: cycle 1: 'x': 'abc' is not an f32\n");
   EXPECT_EQ(refused_chron({{"n", RML_I32}}, "n | 1.5\n"),
-            "<stdin>:1:5: cycle 0: 'n': '1.5' is not an i32; an input of floats is declared so: x: f32\n");
+            "<stdin>:1:5: cycle 0: 'n': '1.5' is not an i32; declare an input of floats as x: f32\n");
   EXPECT_EQ(refused_chron({{"n", RML_U8}}, "n | 300\n"),
             "<stdin>:1:5: cycle 0: 'n': '300' does not fit in a u8 (0 to 255)\n");
   const std::vector<PortSpec> matrix = {{"m", RML_I32, {2, 2}}};

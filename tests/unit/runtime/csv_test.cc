@@ -180,7 +180,7 @@ TEST(CsvErrors, wrong_type) {
   EXPECT_EQ(refused_csv(two, "x,n\n1,2\n1,abc\n", "x,n\n1,2\n"),
             "in.csv:3:3: cycle 1: column 'n': 'abc' is not an i32; --classes n=FILE reads texts: line k is class k\n");
   EXPECT_EQ(refused_csv(two, "x,n\n1,2.5\n", "x,n\n"),
-            "in.csv:2:3: cycle 0: column 'n': '2.5' is not an i32; an input of floats is declared so: x: f32\n");
+            "in.csv:2:3: cycle 0: column 'n': '2.5' is not an i32; declare an input of floats as x: f32\n");
   EXPECT_EQ(refused_csv({{"k", RML_I64}}, "k\n2.5\n", "k\n"), "in.csv:2:1: cycle 0: column 'k': '2.5' is not an i64\n");
   EXPECT_EQ(refused_csv(two, "x,n\n1 2,2\n", "x,n\n"), "in.csv:2:1: cycle 0: column 'x': '1 2' is not an f32\n");
   EXPECT_EQ(refused_csv(two, "x,n\n1e40,2\n", "x,n\n"),
@@ -193,7 +193,9 @@ TEST(CsvErrors, wrong_type) {
 
 TEST(CsvErrors, ragged_rows) {
   EXPECT_EQ(refused_csv(two, "x,n\n1,2\n3\n", "x,n\n1,2\n"), "in.csv:3: cycle 1: the row has 1 field, the header 2\n");
-  EXPECT_EQ(refused_csv(two, "x,n\n1,2,3,4\n", "x,n\n"), "in.csv:2: cycle 0: the row has 4 fields, the header 2\n");
+  EXPECT_EQ(refused_csv(two, "x,n\n1,2,3,4\n", "x,n\n"),
+            "in.csv:2: cycle 0: the row has 4 fields, the header 2 (a comma separates columns: a number has a decimal "
+            "point, and --delimiter ';' reads columns separated by semicolons)\n");
   EXPECT_EQ(refused_csv(two, "x,n\n1,2\n\n3,4\n", "x,n\n1,2\n"), "in.csv:3: cycle 1: blank line\n");
   EXPECT_EQ(refused_csv(two, "x,n\n1,\"2\n", "x,n\n"), "in.csv:2: a quoted field is not closed\n");
 }

@@ -70,7 +70,7 @@ TEST(JsonlErrors, numbers_beyond_every_float) {
 TEST(JsonlErrors, values) {
   EXPECT_EQ(refused_jsonl({{"x"}}, "{\"x\":1}\n{\"x\":\"1\"}\n"), "<stdin>:2: cycle 1: 'x': a string is not f32\n");
   EXPECT_EQ(refused_jsonl({{"n", RML_I32}}, "{\"n\":1.5}\n"),
-            "<stdin>:1: cycle 0: 'n': '1.5' is not an i32; an input of floats is declared so: x: f32\n");
+            "<stdin>:1: cycle 0: 'n': '1.5' is not an i32; declare an input of floats as x: f32\n");
   EXPECT_EQ(refused_jsonl({{"n", RML_U8}}, "{\"n\":256}\n"),
             "<stdin>:1: cycle 0: 'n': '256' does not fit in a u8 (0 to 255)\n");
   EXPECT_EQ(refused_jsonl({{"b", RML_BOOL}}, "{\"b\":1}\n"), "<stdin>:1: cycle 0: 'b': a number is not bool\n");
@@ -93,7 +93,7 @@ TEST(JsonlErrors, shapes) {
   EXPECT_EQ(refused_jsonl(matrix, "{\"m\":[[1,2]]}\n"),
             "<stdin>:1: cycle 0: 'm': an array of 1 where i32[2,2] has 2\n");
   EXPECT_EQ(refused_jsonl(matrix, "{\"m\":[[1,2,3],[4]]}\n"),
-            "<stdin>:1: cycle 0: 'm': an array of more than 2 where i32[2,2] is wanted\n");
+            "<stdin>:1: cycle 0: 'm': an array of more than 2 where i32[2,2] is expected\n");
   EXPECT_EQ(refused_jsonl(matrix, "{\"m\":[1,2,3,4]}\n"), "<stdin>:1: cycle 0: 'm': too few brackets for i32[2,2]\n");
   EXPECT_EQ(refused_jsonl(matrix, "{\"m\":[[[1]]]}\n"), "<stdin>:1: cycle 0: 'm': too many brackets for i32[2,2]\n");
   EXPECT_EQ(refused_jsonl(matrix, "{\"m\":[[1,null],[3,4]]}\n"), "<stdin>:1: cycle 0: 'm': null inside a tensor\n");
