@@ -114,7 +114,8 @@ std::optional<NodeId> chosen_entry(Session& session, const Front& front) {
   const std::string wanted = session.options.node.empty() ? "main" : session.options.node;
   if (const auto node = choose_entry(program, session.options.node)) {
     if (!program[*node].external()) return front.as_entry(*node);
-    session.diagnostics.report(Code::E0901, program[*node].name_span, "the external node '" + wanted + "' cannot be run");
+    session.diagnostics.report(Code::E0901, program[*node].name_span,
+                               "the external node '" + wanted + "' cannot be run");
     return std::nullopt;
   }
   std::vector<std::string> names;
