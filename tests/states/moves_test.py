@@ -128,5 +128,45 @@ class Moves(unittest.TestCase):
         again = self.run_program(0, "--load", self.state, rows=rows(20_003, 20_010))
         self.assertEqual(float(again[-1]), sum(10 * (k % 7) for k in range(9, 20_010, 10)))
 
+    # The manual says which trainings have states that do not move on (docs/manual/programs.md, "Trainings without a
+    # common cycle"), how large these become, and how to avoid them.
+    def test_trainings_without_a_common_cycle(self):
+        def rows(first, last):
+            marks = (lambda k: k % 10 == 0, lambda k: k % 10 == 9, lambda k: k % 10 == 4, lambda k: k % 20 == 19)
+            return "first,last,apart,often,x\n" + "".join(
+                ",".join("FT"[mark(k)] for mark in marks) + f",{k % 7}\n" for k in range(first, last))
+
+        learner = ("import optim;\nnode net(end: bool, x: f64) -> (h: f64)\n  w = param_end(end, param(0.5));\n"
+                   "  h = tanh(w * fby_end(end, 0.0, h) + x);\n"
+                   "node main(first: bool, last: bool, apart: bool, often: bool, x: f64) -> (h: f64, g: f64)\n")
+        calls = "  h, _ = diff[optim.adam(0.01)] net({}, x, true, h - 0.5);\n  g = {};\n"
+        second = "  g, _ = diff[optim.adam(0.01)] net({}, x, true, g);\n"
+        programs = {
+            "a row later": ("  end = post first;\n" + calls.format("end", "h"), False),
+            "apart": (calls.format("last", "g").replace("  g = g;\n", second.format("apart")), False),
+            "in its row": (calls.format("last", "h"), True),
+            "together at times": (calls.format("last", "g").replace("  g = g;\n", second.format("often")), True),
+        }
+        limit = (1 << 20) + 8 * 2000
+        for name, (equations, moves) in programs.items():
+            with self.subTest(program=name):
+                self.build(learner + equations)
+                for count in (1000, 60_000):
+                    known = self.run_program(0, "--save", self.state, rows=rows(0, count))
+                    state = self.state.read_bytes()
+                    begins = metadata(state).get("begins")
+                    if moves:
+                        self.assertLess(len(state), 10_000)
+                        self.assertLessEqual(count - int(begins), 20)
+                    elif count == 1000:
+                        self.assertEqual(begins, "0")
+                        self.assertGreater(len(state), 8 * count)
+                    else:
+                        self.assertIsNone(begins)
+                        self.assertLess(len(state), 20_000)
+                    self.assertLess(len(state), limit)
+                    again = self.run_program(0, "--load", self.state, rows=rows(count, count + 40))
+                    self.assertEqual(known + again, self.run_program(0, rows=rows(0, count + 40)))
+
 
 unittest.main(verbosity=0)
