@@ -124,7 +124,8 @@ def test_malformed_row_among_many(bench):
     good, before = 5000, csv("sum", range(1, 5001))
     for format, head, row, bad, problem in (
         ("csv", b"x\n", b"1\n", b"\x00\x1b\n", f":{good + 2}:1: cycle {good}: column 'x': '\\u{{0}}\\u{{1b}}' is not an f64\n"),
-        ("csv", b"x\n", b"1\n", b"1,2\n", f":{good + 2}: cycle {good}: the row has 2 fields, the header 1\n"),
+        ("csv", b"x\n", b"1\n", b"1,2\n", f":{good + 2}: cycle {good}: the row has 2 fields, the header 1 (a comma separates columns: a number has a "
+         "decimal point, and --delimiter ';' reads columns separated by semicolons)\n"),
         ("jsonl", b"", b'{"x":1}\n', b'{"x":1\n', f":{good + 1}:6: cycle {good}: not valid JSON: "),
         ("jsonl", b"", b'{"x":1}\n', b'{"x":1}\x00}\n', f":{good + 1}:8: cycle {good}: not valid JSON: a zero byte\n"),
     ):

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 from scipy import special
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "steps"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "micro_batches"))
 from tree_sum import tree_sum
 
 FLOATS = {"f32": np.float32, "f64": np.float64}

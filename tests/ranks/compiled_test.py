@@ -15,7 +15,7 @@ import unittest
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "steps"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "micro_batches"))
 import steps_test
 from steps_test import NETS, SIZES, Net
 

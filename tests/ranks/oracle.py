@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "steps"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "micro_batches"))
 from tree_sum import tree_sum
 
 MASK = (1 << 64) - 1

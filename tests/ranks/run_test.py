@@ -23,7 +23,7 @@ import unittest
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "steps"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "micro_batches"))
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from processes import catches
 from tree_sum import tree_sum

@@ -172,7 +172,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn("import signal;", page)
         self.assertEqual(rmlc("explain", "hann").stdout, page)
         self.assertIn("signal.hann", rmlc("explain", "signal").stdout)
-        self.assertIn("every program has it", rmlc("explain", "fby_end").stdout)
+        self.assertIn("it needs no import", rmlc("explain", "fby_end").stdout)
         self.assertIn("did you mean 'nn.dense'", rmlc("explain", "nn.dnse").stderr)
 
     def test_index_of_what_is_explained(self):

@@ -70,7 +70,7 @@ class Terminal(unittest.TestCase):
             self.complaint(command, "none" + EVIL + ".rml")
         self.complaint("import", "none" + EVIL + ".onnx")
         self.complaint("import", "none" + EVIL, status=2)
-        self.complaint("explain", EVIL, status=2)
+        self.complaint("explain", "none" + EVIL, status=2)
         self.complaint(EVIL, status=2)
         self.complaint("build", "a.rml", "-o", f"none{EVIL}/a")
         self.complaint("run", "a.rml", "--input", f"none{EVIL}.csv")
