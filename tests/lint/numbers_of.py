@@ -29,7 +29,7 @@ KNOWN = {
     "lowering/c/code.h": {"page_columns = 100": "columns of a page"},
     "lowering/c/file.cc": {"around = 16": "columns of a page"},
     "lowering/c/helpers.cc": {"8 * ": "bits of a byte"},
-    "lowering/c/literals.cc": {"octal = 8": "digits"},
+    "lowering/c/literals.cc": {"base = 8": "digits"},
     "lowering/c/print_nest.cc": {
         "longest_operands = 80": "columns of a page", "worth_a_variable = 24": "columns of a page",
     },
