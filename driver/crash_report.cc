@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstring>
+#include <exception>
+#include <new>
 
 #include "compiler/internal_error.h"
 #include "runtime/base/readable.h"
@@ -46,16 +48,31 @@ const char* cause(int signal) {
   }
 }
 
-void crashed(int signal) {
+[[noreturn]] void give_up(const char* reason) {
   const Activity& done = what_is_done();
   say("rmlc: internal error in ");
   say(phase_of(done));
   say(" (");
   say(file_of(done));
   say("): ");
-  say(cause(signal));
+  say(reason);
   say("\n");
   _exit(exit_internal);
+}
+
+void crashed(int signal) { give_up(cause(signal)); }
+
+// Reports an exception that nothing can catch. ANTLR's parser allocates memory in destructors, which an exception
+// cannot leave.
+[[noreturn]] void terminated() {
+  try {
+    if (const std::exception_ptr uncaught = std::current_exception()) std::rethrow_exception(uncaught);
+  } catch (const std::bad_alloc&) {
+    give_up("out of memory");
+  } catch (...) {
+    give_up("an exception that nothing catches");
+  }
+  give_up("aborted");
 }
 
 // Gives the thread a stack on which a handler can run when the thread's own stack is full.
@@ -80,6 +97,7 @@ std::string internal_error_text(const std::string& what) {
 
 void report_crashes() {
   give_thread_a_signal_stack();
+  std::set_terminate(terminated);
   struct sigaction action{};
   action.sa_handler = crashed;
   action.sa_flags = SA_ONSTACK | SA_RESETHAND;
