@@ -325,7 +325,7 @@ TEST(ShapeRules, errors_of_contractions_name_the_index_and_both_extents) {
   EXPECT_EQ(einsum_error("ij", {floats({2, 3, 4})}), "operand 0 of \"ij\" has 2 indices and the shape [2, 3, 4]");
   EXPECT_EQ(einsum_error("ij->ik", {floats({2, 3})}), "index k of the result of \"ij->ik\" is in no operand");
   EXPECT_EQ(einsum_error("ij->ii", {floats({2, 3})}), "index i is twice in the result of \"ij->ii\"");
-  EXPECT_EQ(einsum_error("i?", {floats({2, 3})}), "subscripts \"i?\": '?' is not a letter, `,`, `...` or `->");
+  EXPECT_EQ(einsum_error("i?", {floats({2, 3})}), "subscripts \"i?\": '?' is not a letter, `,`, `...` or `->`");
   EXPECT_EQ(einsum_error("...i->i", {floats({2, 3})}), "the result of \"...i->i\" lacks the `...` of its operands");
   EXPECT_EQ(einsum_error("...i,...i", {floats({2, 3}), floats({4, 3})}),
             "axes of `...` in \"...i,...i\" have extents 2 and 4");
