@@ -122,7 +122,7 @@ int print_topic(const LibraryPages& library, const std::string& topic) {
   const std::string near = did_you_mean(topic, known);
   std::cerr << readable_message("rmlc: unknown topic '" + topic + "'")
             << (near.empty() ? "; `rmlc explain` lists the topics, `rmlc explain -k WORD` searches them"
-                             : "; did you mean '" + near + "'?")
+                             : "; did you mean '" + readable_message(near) + "'?")
             << "\n";
   return exit_usage;
 }

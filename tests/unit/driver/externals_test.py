@@ -81,7 +81,7 @@ class Externals(unittest.TestCase):
         with self.subTest(symbol=symbol, options=options):
             done = self.build(symbol, *options, "--external", symbol)
             self.assertEqual(done.returncode, 1)
-            for part in ("E0805", f"external node '{symbol}' has ", "another name"):
+            for part in ("E0805", f"external node '{symbol}' has ", "rename the node"):
                 self.assertIn(part, done.stderr)
 
     def accept(self, symbol, *options):
