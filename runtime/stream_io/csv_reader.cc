@@ -383,7 +383,7 @@ void CsvReader::wrongly_missing(std::uint32_t i) {
 }
 
 void CsvReader::derive_flags() {
-  derived_.settle(row_, [&](std::uint32_t port) { return place(port) + cycle_text(); }, "no column of the file");
+  derived_.settle(row_, [&](std::uint32_t port) { return place(port) + cycle_text(); }, "not a column of the file");
 }
 
 void CsvReader::keep_cells() {

@@ -74,7 +74,7 @@ void DerivedFlags::settle(Row& row, const std::function<std::string(std::uint32_
            (row.is_present(port) ? "there" : "missing");
   };
   throw Failure(place(against->second) + text(against->first) + ", and " + text(against->second) +
-                ": they have one flag, which is " + where + "; give each a flag of its own");
+                ": they share one flag, which is " + where + "; give each its own flag");
 }
 
 void fill_with_nan(Row& row, std::uint32_t i) {

@@ -162,13 +162,13 @@ TEST(Missing, of_chronograms) {
   EXPECT_NE(of_chronogram(flagged, "absent", "x_present | T\nx | .\n", 1).find("'x'"), std::string::npos);
   EXPECT_EQ(
       of_chronogram(one_flag, "absent", "x | 1 2\nn | 3 .\n", 1),
-      "<stdin>: cycle 1: 'x' (clock base on c) is there, and 'n' (clock base on c) is missing: they have one flag, "
-      "which is not in the chronogram; give each a flag of its own\n");
+      "<stdin>: cycle 1: 'x' (clock base on c) is there, and 'n' (clock base on c) is missing: they share one flag, "
+      "which is not in the chronogram; give each its own flag\n");
   EXPECT_EQ(of_chronogram(plain, "nan", "x | 1 .\nn | 1 2\n"), "x | 1 nan\nn | 1   2\n");
   EXPECT_EQ(of_chronogram(tensor, "nan", "v | . .\nc | T F\n"), "c |         T F\nv | [nan,nan] .\n");
   EXPECT_NE(of_chronogram(plain, "nan", "x | 1\nn | .\n", 1).find("'n' is absent, but it is present at every cycle"),
             std::string::npos);
-  EXPECT_NE(of_chronogram(plain, "absent", "x | .\nn | 1\n", 1).find("let the inputs be `x_present: bool"),
+  EXPECT_NE(of_chronogram(plain, "absent", "x | .\nn | 1\n", 1).find("declare the inputs `x_present: bool"),
             std::string::npos);
   EXPECT_EQ(
       of_chronogram(flagged, "error", "x | 1\n", 1),
