@@ -106,11 +106,11 @@ CALLS = [
 
 @dataclass
 class Port:
-    kind: str   # "in" or "out"
+    kind: str   # direction: "in" or "out"
     name: str
     dtype: str
-    elements: int | None  # None: a scalar
-    clock: list           # (name of the condition, whether it must hold), outermost first
+    elements: int | None  # number of elements; None: a scalar
+    clock: list           # conditions of the clock, outermost first: (name, whether it must hold)
 
     @property
     def c_type(self):

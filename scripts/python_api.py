@@ -24,7 +24,7 @@ import rmlc
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/manual/python_api.md"
 PACKAGE = ROOT / "python/rmlc"
-WIDTH = 100  # columns of signatures
+WIDTH = 100  # number of columns for a signature
 
 # Title, the import, the files to search, and the names; without names, the text of the module.
 SECTIONS: list[tuple[str, str, list[str], list[str]]] = [
@@ -44,7 +44,7 @@ SECTIONS: list[tuple[str, str, list[str], list[str]]] = [
     ("Long runs", "rmlc.progress", ["progress"], ["join", "Curve"]),
     ("Notebooks", "rmlc.notebook", ["notebook"], []),
 ]
-MADE = ("Parquet", "Scores", "Score")  # by functions
+MADE = ("Parquet", "Scores", "Score")  # classes that only functions return; users do not construct them
 # Python's special methods that are described if they have a docstring.
 SPECIAL = ("__getitem__", "__setitem__", "__iter__", "__len__")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -63,14 +63,14 @@ class Source:
                      if isinstance(each, (ast.ClassDef, ast.FunctionDef)) and each.name == name), None)
 
     def remark(self, node: ast.stmt) -> str:
-        """The comment on the line of a statement."""
+        """Returns the comment on the line of a statement."""
         assert node.end_lineno is not None
         rest = self.lines[node.end_lineno - 1][node.end_col_offset :]
         return rest.strip().removeprefix("#").strip()
 
 
 def docstring(node: Documented) -> str:
-    """The docstring without the indentation of its object."""
+    """Returns the docstring without the indentation of its object."""
     text = ast.get_docstring(node, clean=False)
     if not text:
         return ""
@@ -126,7 +126,7 @@ def argument_names(function: Function | None) -> list[str]:
 
 
 def arguments(function: Function, skip_first: bool) -> list[str]:
-    """The arguments as written, with `*` and `/` between them."""
+    """Returns the arguments as written, with `*` and `/` between them."""
     given = function.args
     plain = [*given.posonlyargs, *given.args]
     defaults: list[ast.expr | None] = [None] * (len(plain) - len(given.defaults)) + list(given.defaults)
@@ -198,7 +198,7 @@ def fields(source: Source, of: ast.ClassDef) -> list[str]:
 
 
 def members(source: Source, of: ast.ClassDef) -> Iterator[str]:
-    """Properties and methods with a docstring."""
+    """Yields properties and methods that have a docstring."""
     seen = set()
     for each in (each for node in with_bases(source, of) for each in node.body):
         if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or each.name in seen:
@@ -217,7 +217,7 @@ def members(source: Source, of: ast.ClassDef) -> Iterator[str]:
 
 
 def of_extension() -> Iterator[str]:
-    """The attributes that instances get from the extension."""
+    """Yields the attributes that instances get from the extension."""
     base = rmlc.Instance.__mro__[1]
     for name, value in vars(base).items():
         if name.startswith("_"):

@@ -40,7 +40,7 @@ def run(file: pathlib.Path) -> Any:
 
 
 def written(book: Any) -> str:
-    """The notebook as written to the file."""
+    """Returns the text of the notebook, as it is written to the file."""
     writes: Any = nbformat.writes
     return str(writes(book)) + "\n"
 

@@ -48,7 +48,7 @@ def main():
                 rows[f"start to first step: C by {compiler}"] = [folder / compiler]
         rows["/bin/true"] = ["/bin/true"]
         best = {row: (1e9, 1e9) for row in rows}
-        for _ in range(RUNS):  # alternately
+        for _ in range(RUNS):  # runs the candidates alternately, so that all see the same state of the machine
             for row, command in rows.items():
                 processor, wall, _ = once(command)
                 best[row] = (min(best[row][0], processor), min(best[row][1], wall))
@@ -59,7 +59,7 @@ def main():
         try:
             results = [once([os.environ["PYTHON"], HERE / script]) for _ in range(5)]
         except subprocess.CalledProcessError:
-            continue  # the package is not installed
+            continue  # skips a package that is not installed
         print(f"{peer + ': whole process':42} {1e3 * min(r[0] for r in results):9.1f} {1e3 * min(r[1] for r in results):7.1f}")
         for k, label in enumerate(["trace, compile, first step", "the same, a second function"]):
             print(f"{peer + ': ' + label:42} {'':9} {min(float(r[2].split()[k]) for r in results):7.1f}")

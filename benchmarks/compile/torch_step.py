@@ -4,7 +4,7 @@ import time
 
 import torch
 
-RUNS = 3  # the first two collect a profile
+RUNS = 3  # number of runs; the first two collect a profile
 
 
 def compile_and_step(units):

@@ -71,7 +71,7 @@ def run(program, header, rows, cycles):
                 left -= repeat.count("\n")
             child.stdin.close()
         except BrokenPipeError:
-            pass  # the program stops reading after the requested number of cycles
+            pass  # the program stops reading after the requested number of cycles, which is no error
         status = child.wait()
         stats.seek(0)
         text = stats.read().decode()

@@ -40,7 +40,7 @@ def peers(dtype):
     stream = random.normal(size=10000).astype(dtype)
     channels = random.normal(size=(64, 10000)).astype(dtype)  # each channel is contiguous, which is fastest in SciPy
     section = numpy.array([[0.25, 0.5, 0.25, 1, -0.5, 0.25]], dtype)
-    return {  # node: (number of results of a call, the call)
+    return {  # each entry is a node: (number of results of a call, the call)
         "solution": (1, lambda: numpy.linalg.solve(a, a[0])),
         "values": (1, lambda: numpy.linalg.svd(a, full_matrices=False)),
         "eigen": (1, lambda: numpy.linalg.eigh(a)),
@@ -96,7 +96,7 @@ def main():
                     subprocess.run(["cc", "-shared", "-o", library, "-Wl,--whole-archive", f"{program}.a",
                                     "-Wl,--no-whole-archive"], check=True)
                     own = recording(library, node, dtype)
-                    short = 0.005  # seconds; many short measurements, so that some are not interrupted
+                    short = 0.005  # seconds of a measurement; many short ones, so that some are not interrupted
                     pairs = [(theirs(*own, short), theirs(results, call, short)) for _ in range(20 * RUNS)]
                 else:
                     subprocess.run([RMLC, "build", source, "--node", node, "-o", program], check=True)

@@ -78,7 +78,7 @@ def residual(path):
     onnx.save(model, str(path))
 
 
-# name: (model, or function that makes it; steps; input; output; states)
+# Each entry is name: (model, or a function that makes it; number of steps; input; output; states).
 CASES = {
     "digits": (digits, 20000, "image:1x784", "scores:1x10", []),
     "dtln_1": ("dtln_1/model.onnx", 5000, "input_2:1x1x257", "activation_2:1x1x257",

@@ -34,7 +34,7 @@ from pid_in_c import pid_in_c
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNS = int(os.environ.get("RUNS", "9"))
 ROWS = 1_000_000
-GOALS = []  # (name, measured microseconds, allowed microseconds)
+GOALS = []  # entries (name, measured microseconds, allowed microseconds)
 
 STEPS = """
 node scalars(a: f64, b: f64, c: f64) -> (y: f64)
@@ -209,7 +209,7 @@ def controller():
     instance = node.start()
     columns = {"target": target, "measured": measured}
     command = np.empty(ROWS)
-    few = 10_000  # a loop in Python over a million rows takes too long
+    few = 10_000  # number of rows for a loop in Python; a million rows take too long
     pid(target[:few].tolist(), measured[:few].tolist(), command[:few])
     np.testing.assert_allclose(instance.copy().run(columns).command[:few], command[:few], rtol=1e-12)
     cases = {"rmlc": lambda: instance.run(columns)}

@@ -6,7 +6,7 @@ import sys
 
 from alarms import alarms, meet, read, windows
 
-DAY, FROM = 24, 120  # in hours: a day; the hour from which forecasts are compared
+DAY, FROM = 24, 120  # numbers of hours: in a day; before the first forecast that is compared
 
 
 def main():

@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from chart import BLUE, FAINT, GREEN, INK, RED, Panel, Picture
 
-SHOWN = 6  # verses
+SHOWN = 6  # number of verses in the picture
 
 
 def divided(words, says):

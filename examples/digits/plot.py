@@ -13,7 +13,7 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from chart import BLUE, FAINT, GRID, INK, RED, Panel, Picture, bounds
 
-SHOWN = 12  # images
+SHOWN = 12  # number of images in the picture
 
 
 def read(path):

@@ -68,7 +68,8 @@ def main():
             begin, end = (table.num_rows * k // parts for k in (part, part + 1))
             file = folder / f"rows/{part:04}.parquet"
             pyarrow.parquet.write_table(table.slice(begin, end - begin), file)
-            os.utime(file, (1e9 + part, 1e9 + part))  # a stream takes the oldest first
+            os.utime(file, (1e9 + part, 1e9 + part))  # sets the times of the files, because a stream takes the oldest
+                                                      # first
         start = time.monotonic()
         if given.stream:
             df = on_stream(spark, node, arguments, folder / "rows", folder)

@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from chart import BLUE, FAINT, GREEN, GREY, RED, Panel, Picture, bounds
 
-LEARNED = 2172  # months, as in sunspots.rml
+LEARNED = 2172  # number of months to learn from, as in sunspots.rml
 
 
 def read(path):

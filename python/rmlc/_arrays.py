@@ -37,7 +37,7 @@ def describe(value: Any) -> str:
         return _type(str(value.dtype), tuple(value.shape))
     try:
         text = repr(value)
-    except Exception:  # a failing repr must not replace the message
+    except Exception:  # a `repr` that fails must not replace the message
         return type(value).__name__
     return type(value).__name__ + " " + (text if len(text) < 40 else text[:37] + "...")
 
@@ -104,7 +104,7 @@ def scalar(value: Any, name: str, dtype: str) -> bool | int | float:
             raise ValueError(f"{name}: {number} is not in the range of {dtype}, {least} to {most}")
         return number
     if not hasattr(type(value), "__float__") and not hasattr(type(value), "__index__"):
-        raise wrong()  # float() would also parse the digits in a buffer
+        raise wrong()  # refuses a buffer, because float() would parse the digits in it
     try:
         wide = float(value)
     except OverflowError:

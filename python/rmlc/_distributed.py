@@ -273,7 +273,7 @@ class _Found:
 
 
 def _dtype_of(ports: Sequence[Port]) -> np.dtype[Any]:
-    fields: list[Any] = [("here", np.bool_)]  # so that a row is never empty
+    fields: list[Any] = [("here", np.bool_)]  # a column that ensures that a row is never empty
     for k, port in enumerate(ports):
         fields.append((f"v{k}", port.numpy_dtype, port.shape))
         if not port.always:

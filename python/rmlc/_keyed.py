@@ -63,7 +63,7 @@ _KIND_OF_DTYPE = {"i": "integers", "u": "integers", "b": "Booleans", "U": "texts
 def _kind_of(key: Any) -> str | None:
     """Returns the kind of a key, or None if the value cannot be a key."""
     kind = next((kind for types, kind in _KINDS if isinstance(key, types)), None)
-    if kind is None and getattr(key, "shape", None) == ():  # a NumPy scalar
+    if kind is None and getattr(key, "shape", None) == ():  # the key is a NumPy scalar
         return _KIND_OF_DTYPE.get(key.dtype.kind)
     return kind
 
@@ -92,7 +92,7 @@ class Keyed(_core.Keyed):
                          node._row_type)
         self.node, self.key = node, key
         self._beginning: dict[str, Any] = {"share": list(share), "seed": seed, "horizon": horizon}
-        if params is not None:  # the initial parameters of new keys
+        if params is not None:  # params are the initial parameters of new keys
             self._beginning |= {"params": params, "map": list(map), "partial": partial}
         self._kind = ""  # the kind of the keys, once there are any
         self.told: list[str] = []  # messages about the loaded parameters
@@ -253,7 +253,8 @@ class Keyed(_core.Keyed):
 
     def _written(self, key: Any, kind: str) -> str:
         """Returns the text of a key as the command writes it."""
-        if kind == "texts" and not isinstance(key, str):  # the marker of a missing text in an array of texts
+        if kind == "texts" and not isinstance(key, str):  # the key is the marker of a missing text in an array of
+                                                          # texts
             raise TypeError(f"{self.key}: {key!r} is not a key; a key is a text, an integer or a Boolean")
         text = key_text(bool(key) if kind == "Booleans" else key)
         try:

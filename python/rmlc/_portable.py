@@ -36,7 +36,7 @@ class Portable:
                 place = pathlib.Path(beside + path)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(content)
-            with contextlib.suppress(OSError):  # another process has created it meanwhile
+            with contextlib.suppress(OSError):  # another process may create the folder meanwhile
                 os.rename(beside, root)
             shutil.rmtree(beside, ignore_errors=True)
         # Any user may have written to a shared temporary folder.

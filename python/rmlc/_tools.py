@@ -214,7 +214,7 @@ def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, see
     values, present, count = gather(node, given, cycles, True, missing)
     try:
         parts = [instance._run_columns(values, present, count)]
-    except RunError as error:  # like the command, which prints the cycles before the failure
+    except RunError as error:  # prints the cycles before the failure, as the command does
         known = len(error.rows)
         error.chronogram = Chronogram(chronogram_text(watched, [each[:known] for each in values],
                                                       [each if each is None else each[:known] for each in present],
@@ -278,7 +278,7 @@ def first_parameters(node: Node, seed: int) -> dict[str, Any]:
         try:
             instance.run({port.name: np.zeros((1, *port.shape), port.numpy_dtype)
                           for port in node.inputs if port.always}, cycles=1)
-        except RunError:  # the program fails for inputs of zeros
+        except RunError:  # the program fails for inputs of zeros, so it is not measured
             return {}
         saved = _safetensors.read(instance._save())
         views = {path: instance._get_parameter(path) for path in still.params}

@@ -49,7 +49,7 @@ def number_text(value: Any) -> str:
         power = exponent + len(digits) - 1
         return f"{sign}{digits[0]}{'' if single else '.'}{digits[1:]}e{'-' if power < 0 else '+'}{abs(power):02d}"
     if exponent >= 0:
-        return sign + str(int(size))  # int gives all digits of an integer
+        return sign + str(int(size))  # writes all digits of an integer
     if len(digits) > -exponent:
         return sign + digits[:exponent] + "." + digits[exponent:]
     return sign + "0." + digits.rjust(-exponent, "0")

@@ -39,7 +39,7 @@ _STYLE = """<style>
 .rmlc p, .rmlc pre { margin: 2px 0; white-space: pre-wrap; color: inherit; background: transparent }
 </style>"""
 _MOST_CYCLES, _LAST_CYCLES, _MOST_LINES = 400, 50, 200
-_LONG = 24  # characters; longer cells are shortened
+_LONG = 24  # largest number of characters in a cell; longer cells are shortened
 
 
 def _boxed(*parts: str) -> str:

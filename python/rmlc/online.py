@@ -64,7 +64,7 @@ class _Learner:
     """A learner with one instance, which is rebuilt when there is no more room for features."""
 
     _program: str
-    _label: str  # the type of y
+    _label: str  # type of the labels y
     _supervised = True  # River's pipelines read this attribute
 
     def __init__(self, program: str | Module | None = None, *, rate: float | None = None,
@@ -257,7 +257,7 @@ class Classifier(_Learner):
 
     def learn_one(self, x: Mapping[str, Any], y: Hashable) -> None:
         """Learns from one row. `x` holds numbers and texts by name, and `y` is a label of any kind."""
-        self._vector(x, False)  # check x before y becomes a known label
+        self._vector(x, False)  # checks x before y becomes a known label
         if y not in self._labels:
             self._labels[y] = len(self._labels)
             if len(self._labels) > 1:

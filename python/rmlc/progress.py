@@ -338,7 +338,7 @@ class Curve:
         self._rest = np.zeros((2, 0))  # cycles and values that do not form a whole point yet
         self._points = np.zeros((4, 0))
         self.not_finite = 0
-        self._first = self._last = 0  # cycles
+        self._first = self._last = 0  # first and last cycle of the curve
 
     def add(self, cycles: Any, values: Any) -> None:
         """Adds values, with the cycles to which they belong."""

@@ -317,7 +317,7 @@ class Module(torch.nn.Module):
         idle = self._idle.setdefault(node, [])
         instance: Instance | None = None
         with contextlib.suppress(IndexError):
-            instance = idle.pop()  # one atomic operation, because threads may share a layer
+            instance = idle.pop()  # `pop` is one atomic operation, which matters because threads may share a layer
         if instance is not None and instance.seed == seed:
             instance.reset()
         else:
@@ -326,7 +326,8 @@ class Module(torch.nn.Module):
         idle.append(instance)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_programs": {}, "_idle": {}}  # compiled again when it is used
+        return {**self.__dict__, "_programs": {}, "_idle": {}}  # leaves the programs out, which are compiled again at
+                                                                # the first use
 
     def _inputs(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[list[torch.Tensor], bool]:
         """Returns every input as (B, T, …), and whether the caller gave the axis B."""

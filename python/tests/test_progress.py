@@ -55,7 +55,7 @@ def test_watched_rows_are_the_same(node: rmlc.Node, capsys: pytest.CaptureFixtur
     x = np.random.default_rng(0).normal(size=100_003)
     plain, watched = node.start(), node.start()
     same(plain.run(x=x), watched.run(x=x, progress=True, monitor=["t", "y"]))
-    same(plain.run(x=x[:7]), watched.run(x=x[:7], monitor="t"))  # both continue
+    same(plain.run(x=x[:7]), watched.run(x=x[:7], monitor="t"))  # both instances continue in the same way
     said = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"\[#{20}\] 100%  100003 cycles  \d+ cycles/s  t \S+  y \S+", said[-2])
     assert "7 cycles" in said[-1]

@@ -293,7 +293,7 @@ def test_flags_follow_from_missing_values() -> None:
 
 def test_flags_follow_from_the_rows_of_a_stream() -> None:
     rows = [{"t": t, "h": h, "v": w, "b": b} for t, h, w, b in zip(T, H, W, BASE)]
-    rows[1]["measured"] = False  # a row that has the flag
+    rows[1]["measured"] = False  # this row gives the flag itself
     del rows[3]["t"]
     parts = list(HOLD.start().stream(rows, block=3, missing="absent"))
     assert np.concatenate([part.held for part in parts]).tolist() == HELD.held.tolist()

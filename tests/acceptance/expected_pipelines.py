@@ -54,7 +54,7 @@ def gradients(stages, kept, d):
 
 def run(count, inputs, bp, targets):
     stages, cycles = stages_of(count), len(inputs)
-    # by stage: the parameters that it uses for each sample
+    # for each stage: the parameters that it uses for each sample
     used = [{} for _ in stages]
     outputs, updated_until = [], -count
     for m in range(-(count - 1), cycles):
@@ -114,6 +114,6 @@ for count in 2, 3:
     write(f"case05_mixed{count}.out.chron", rows)
 
     if count == 3:
-        inputs = inputs + [0.0] * count  # so that the last outputs are known
+        inputs = inputs + [0.0] * count  # further inputs, so that the last outputs are known
         rows = run(count, inputs, bp + [False] * count, targets + [0.0] * count)
         write("case05_outputs3.out.chron", {"o": rows["o"][:60]})

@@ -25,7 +25,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FLAGS = ["-fno-builtin", "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-ffp-contract=off", "-fPIC"]
-SEGMENT = 4096  # instants; more than any test has
+SEGMENT = 4096  # limit of a segment, in instants; no test has longer ones
 FORMATS = {"bool": "B", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q",
            "f16": "e", "bf16": "H", "f32": "f", "f64": "d"}
 

@@ -23,6 +23,6 @@ def parameters(path):
 
 
 def matrix(entry):
-    """The rows of a tensor with two axes."""
+    """Returns the rows of a tensor with two axes."""
     values, (rows, columns) = entry
     return [values[k * columns : (k + 1) * columns] for k in range(rows)]

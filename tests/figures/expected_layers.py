@@ -26,7 +26,7 @@ def figure9(generator):
 
 def figure12(generator):
     xs = samples(generator, 30, 2)
-    xs[3] = np.array([0.0, 0.0])  # selects no expert
+    xs[3] = np.array([0.0, 0.0])  # this input selects no expert
     kept = np.zeros(2)
     outputs = []
     for x in xs:

@@ -67,7 +67,7 @@ class Node:
 
     def equation(self):
         pick = self.random.random()
-        if pick < 0.3:  # a recurrence within a segment
+        if pick < 0.3:  # adds a recurrence within a segment
             self.fresh += 1
             name = f"v{self.fresh}"
             right = f"0.5 * fby_end(end, {self.leaf()}, {name}) + {self.expression(2)}"
@@ -152,7 +152,7 @@ def main():
             if expected[0] == 70:
                 sys.exit(f"seed {seed}:\n{source}\n{expected[2]}")
             if expected[0] != 0 or "?" in expected[1]:
-                continue  # refused, or a gradient that needs itself
+                continue  # the program is refused, or its gradient needs itself
             ways = [(mapped, options) for options in ENGINES]
             if plain:
                 written.write_text(plain)

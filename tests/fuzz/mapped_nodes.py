@@ -63,20 +63,20 @@ class Node:
             return f"({sub(of)} {self.random.choice(['<', '>=', '=='])} {sub(of)})"
         if pick < 0.9:
             return f"({sub()} {self.random.choice('+-*')} {sub()})"
-        if pick < 0.94:  # prevents a part from being computed for all elements together
+        if pick < 0.94:  # adds a value that prevents a part from being computed for all elements together
             return f"sum([{sub()}, {sub()}])" if kind == "f64" else f"({sub()} / maximum({sub()}, 1))"
         return f"maximum({sub()}, {sub()})"
 
     def equation(self):
         kind = self.random.choice(["f64", "f64", "i32", "bool"])
         pick = self.random.random()
-        if pick < 0.25:  # a recurrence
+        if pick < 0.25:  # adds a recurrence
             name = f"v{self.fresh + 1}"
             self.pool[kind].append(name)
             right = f"{TYPES[kind]} fby {self.expression(kind, 2)}"
             self.pool[kind].remove(name)
             self.new(kind, right)
-        elif pick < 0.45:  # memory that changes at some cycles only
+        elif pick < 0.45:  # adds memory that changes at some cycles only
             c, name = self.leaf_variable("bool"), f"v{self.fresh + 1}"
             held = f"({self.leaf(kind)} fby {name}) when not {c}" if kind == "bool" else f"(0 fby {name} when not {c})"
             held = held.replace("(0 ", "(0.0 ") if kind == "f64" else held
@@ -97,7 +97,7 @@ class Node:
             self.new("f64", f"sum(v{self.fresh})")
         elif pick < 0.74:
             self.new("f64", f"param({self.random.choice(['0.5', '-1.0', '2.0'])}) * {self.leaf('f64')}")
-        elif pick < 0.79:  # each element has its own memory where these differ
+        elif pick < 0.79:  # adds a parameter; elements whose changes differ have separate memories
             c, step = self.leaf_variable("bool"), self.leaf_variable("f64")
             self.new("f64", f"param({self.leaf('f64')}, {c}, {step} when {c}) * {self.leaf('f64')}")
         elif pick < 0.84:
@@ -151,7 +151,7 @@ def main():
             table.write_text(rows(seed))
             expected = run(written, "--engine", "reference")
             if expected[0] != 0:
-                continue  # a program that cannot run
+                continue  # skips a program that cannot run
             for options in (["--engine", "reference"], ["-O0"], ["-O2"]):
                 found = run(mapped, *options)
                 if found[:2] != expected[:2]:

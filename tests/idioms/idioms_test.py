@@ -16,7 +16,7 @@ RMLC = str(pathlib.Path(sys.argv[1]).resolve())
 # The header of `main`, the body, the text that the message contains, and whether a fix-it repairs the program.
 X = "x: f64"
 SOURCES = [
-    # Lustre, SCADE, Heptagon
+    # idioms of Lustre, SCADE and Heptagon
     (X, "y = pre(x);", "`pre b` alone needs a first value: `0.0 fby b`", False),
     (X, "y = 0.0 -> x + 1.0;", "Lustre's `a -> pre b` is written `a fby b`", False),
     (f"c: bool, {X}", "y = current(x when c);", "held = merge c (x when c) ((0.0 fby held) when not c)", False),
@@ -32,7 +32,7 @@ SOURCES = [
     (f"m: i32, {X}", "y = match m { 0 -> x };", "R(ML)² has no `match`", False),
     (X, "y = fby x;", "`fby` needs a first value before it", False),
     (X, "y = fby(0.0, x);", "`fby` is an operator between the first value and the stream", False),
-    # C, C++, Matlab
+    # idioms of C, C++ and Matlab
     ("a: bool, x: f64", "y = a ? x : 0.0;", "for a choice, write `if c then a else b`", False),
     (X, "y = |x|;", "the absolute value is `abs(x)`", False),
     ("n: i32", "y = f64(n);", "to convert a value, write `cast(f64, x)`", False),
@@ -45,7 +45,7 @@ SOURCES = [
     (X, "print(x); y = x;", "`rmlc trace FILE` shows variables", False),
     (X, "p = {x = 1, y = 2}; y = x;", "R(ML)² has no records", False),
     (X, "y = 5.0 m;", "R(ML)² has no units of measurement", False),
-    # Python, NumPy, PyTorch
+    # idioms of Python, NumPy and PyTorch
     (f"c: bool, {X}", "y = x if c else 0.0;", "`x if c else y` is written `if c then x else y`", False),
     ("v: f64[3]", "y = sum([2.0 * e for e in v]);", "R(ML)² has no comprehensions", False),
     (X, "y = if True then x else 0.0;", "write `true`", True),
@@ -60,7 +60,7 @@ SOURCES = [
     (X, "y += x;", "an equation defines", False),
 ]
 
-# Whole files.
+# Programs that are whole files.
 FILES = [
     ("node f(x) -> (a, b)\n  a = x; b = x;\nnode main(x: f64) -> (y: f64)\n  (a, b) = f(x);\n  y = a + b;\n",
      "write `a, b`", True),

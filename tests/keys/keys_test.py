@@ -221,7 +221,7 @@ def separate_runs(folder):
         wanted = expected_rows(program, names, rows, name in ("center", "tensors", "next"))
         for more in ([], ["--threads", "1"], ["-O0"], ["--engine", "reference"]):
             if more == ["--engine", "reference"] and name in ("learner", "still", "long"):
-                continue  # the engines round sums of products, and sines, differently
+                continue  # skips a program with products or sines, which the engines round differently
             found, _ = run(program, "--key", "machine", "--seed", SEED, "--quiet", *more, text=text)
             if more == ["-O0"] and name in ("learner", "still", "long"):
                 check(len(found.splitlines()) == len(wanted.splitlines()), f"{name}: rows of -O0")
@@ -316,7 +316,7 @@ def parameters(folder):
     expected, _ = run(program, "--seed", SEED, "--key-seed", rows[0][0], text=plain)
     found, _ = run(program, "--key", "m", "--share", "*", "--seed", SEED, text=text)
     same("".join(line.split(",", 1)[1] + "\n" for line in found.splitlines()), expected, "all shared")
-    # One of two parameters is shared; the expected rows are computed here.
+    # One of two parameters is shared by all keys. The expected rows are computed here.
     firsts = {key: run(program, "--seed", SEED, "--key-seed", key, text="x,wanted\n0,0\n")[0].split("\n")[1] for key in "abc"}
     paths = json.loads((lambda b: b[8:8 + int.from_bytes(b[:8], "little")])(saved_parameters(program, folder)))
     names = sorted(name for name in paths if name.startswith("line"))

@@ -16,7 +16,7 @@ BEGIN, END = "<!-- table: tests/lint/coverage.py --write -->\n", "<!-- end of th
 
 
 def read_counters(root):
-    """{(construct, column): searches}."""
+    """Returns the counters of the searches as {(construct, column): searches}."""
     found = collections.defaultdict(set)
     for line in (root / "tests/soak/reached.txt").read_text(encoding="utf-8").splitlines():
         search, column, constructs = line.split(": ", 2)

@@ -70,7 +70,7 @@ def tracked():
     )
     if listed.returncode == 0:
         names = listed.stdout.split("\n")
-    else:  # an exported tree: everything except build folders
+    else:  # lists an exported tree without Git: all files except those of build folders
         names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if "build" not in p.relative_to(ROOT).parts[:1]]
     return [ROOT / n for n in names if n and (ROOT / n).is_file()]
 
@@ -203,7 +203,7 @@ def rule_opening():
 def rule_words():
     """The sources contain no words that postpone or excuse work."""
     pattern = re.compile("|".join(FORBIDDEN), re.I)
-    # Templates of mkstemp and the like.
+    # Templates for mkstemp and similar functions, such as XXXXXX.
     template = re.compile(r"[Xx]{6,}")
     for path in tracked():
         if path.suffix not in (".cc", ".h", ".c", ".md", ".rml", ".py", ".txt", ".cmake", ".g4", ".def", ".sh", ""):
@@ -303,7 +303,8 @@ def rule_citations():
         joined = re.sub(r"\n[ \t]*(?://|\*|#)?[ \t]*", " ", whole)
         for found in mention.finditer(joined):
             page, section, title, bare = found.groups()
-            if page.startswith("//") or page.endswith(("CODE.md", "NAME.md")):  # a URL; a placeholder for many pages
+            # A URL, or a placeholder for many pages.
+            if page.startswith("//") or page.endswith(("CODE.md", "NAME.md")):
                 continue
             file = ROOT / page
             cited = found.group(0)

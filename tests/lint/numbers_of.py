@@ -96,7 +96,7 @@ ALIGNED = re.compile(r"\((\w+(?:\.\w+|->\w+|\(\))*) \+ (?:63\) / 64(?: \* 64)?|7
 
 
 def numbers(text):
-    """The findings in a source, with their lines."""
+    """Yields the numbers in a source, with their lines."""
     for at, line in enumerate(blanked(text).split("\n"), 1):
         line = ALIGNED.sub("(", line)
         found = []

@@ -116,7 +116,7 @@ def sources(root, folders):
     )
     if listed.returncode == 0:
         names = listed.stdout.split("\n")
-    else:  # an exported tree
+    else:  # lists an exported tree without Git
         names = [p.relative_to(root).as_posix() for folder in folders for p in (root / folder).rglob("*")]
     return {
         name: (root / name).read_text(encoding="utf-8")
@@ -148,16 +148,16 @@ def included(text):
 
 def rule_classes(texts):
     outlines = {path: Outline(text) for path, text in texts.items()}
-    homes = collections.defaultdict(set)  # by name: the headers that define such a class
+    homes = collections.defaultdict(set)  # for each name: the headers that define such a class
     for path, outline in outlines.items():
         for name in outline.classes if path.endswith(".h") else ():
             homes[name].add(path)
-    files = collections.defaultdict(set)  # by name and header
+    files = collections.defaultdict(set)  # for each name and header
     for path, text in texts.items():
         for f in outlines[path].functions:
             owner, _, member = f.name.partition("::")
             if not member or owner in outlines[path].classes:
-                continue  # a member of a class of this file
+                continue  # skips a member of a class that this file defines
             # Of several classes with one name, the one whose header the source includes.
             seen = [home for home in homes[owner] if home in included(text)] if len(homes[owner]) > 1 else homes[owner]
             for home in seen:
@@ -180,7 +180,7 @@ def rule_modules(texts):
 
 
 def rings(needs):
-    """The sets of at least two vertices that reach each other."""
+    """Returns the rings: sets of at least two vertices that reach each other."""
 
     def reach(start):
         seen, work = set(), [start]

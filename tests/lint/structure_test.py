@@ -6,7 +6,8 @@ import sys
 import tempfile
 
 CHECKER = pathlib.Path(__file__).with_name("structure.py")
-LINES = "".join(f"  a += {k};\n" for k in range(57))  # plus three lines: `int f(int a) {`, `return a;`, `}`
+LINES = "".join(f"  a += {k};\n" for k in range(57))  # body of a function of 60 lines, together with `int f(int a) {`,
+                                                      # `return a;` and `}`
 
 # Path and text, and the expected findings.
 FUNCTIONS = {

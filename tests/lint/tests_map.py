@@ -25,7 +25,7 @@ whose names match. How tests are made is in [CONTRIBUTING](../CONTRIBUTING.md); 
 
 
 def rooms():
-    """The folders with sources, as `semantics/check`."""
+    """Returns the folders with sources, such as `semantics/check`."""
     found = {path.parent.relative_to(ROOT) for top in TOP for path in (ROOT / top).rglob("*.cc")}
     return sorted(str(room) for room in found)
 
@@ -35,7 +35,7 @@ def includes(path):
 
 
 def helpers(path):
-    """The headers under tests/ that a test includes."""
+    """Returns the headers under tests/ that a test includes."""
     names = re.findall(r'^#include "(tests/[\w/]+\.h)"', path.read_text(encoding="utf-8"), re.M)
     return [ROOT / name for name in names if (ROOT / name).is_file()]
 

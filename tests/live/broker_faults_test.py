@@ -98,7 +98,7 @@ def test_broker_that_says_nothing(bench):
         running.settle()
         running.signal(signal.SIGTERM)
         status, _, err = quick(running)
-        if program == "count" and steps == 1:  # acknowledges three rows that are not outstanding
+        if program == "count" and steps == 1:  # the broker acknowledges three rows that are not outstanding
             same(status, 1)
             expect("did not accept everything within 0.5 s; 0 rows were acknowledged, 3 more were sent" in err, err)
         else:
@@ -111,7 +111,7 @@ def test_retry_holds_against_a_broker_that_says_nothing(bench):
         server, url, running = start(bench, program, *(["--cycles", "3"] if program == "count" else []), also="?retry=1")
         begin = time.monotonic()
         if steps:
-            peer = Served(server).connect()  # the subscription is not answered
+            peer = Served(server).connect()  # connects to a broker that does not answer the subscription
         same(quick(running), (1, "", f"{url}: the broker does not answer (tried for 1 s)\n"))
         expect(0.8 < time.monotonic() - begin < 5, time.monotonic() - begin)
         if steps:
@@ -167,7 +167,7 @@ def test_rows_without_acknowledgement_are_sent_again(bench):
         first = [peer.row() for _ in range(3)]
         same([(row, again) for _, row, again in first], [(f'{{"n":{k}}}', False) for k in range(3)])
         peer.acknowledge(first[0][0])
-        peer.acknowledge(b"\x7f\x7f")  # acknowledges a message that was not sent
+        peer.acknowledge(b"\x7f\x7f")  # the broker acknowledges a message that was not sent
         running.settle()
         same(running.process.poll(), None)
         peer.close()

@@ -65,14 +65,14 @@ class Running:
         self.process.send_signal(number)
 
     def settle(self):
-        """Waits until the program waits."""
+        """Waits until the program itself waits for input or a peer."""
         until(lambda: waits(self.process.pid), "the program waits")
 
     def holds(self, path):
         """Returns the program's descriptors of the file."""
         file, found = path.stat(), []
         for one in sorted(pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir()):
-            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            with contextlib.suppress(FileNotFoundError):  # the descriptor may be closed meanwhile
                 if os.path.samestat(one.stat(), file):
                     found.append(one.name)
         return found
@@ -236,7 +236,7 @@ def passes(name, test, bench):
         test(bench)
         print(f"{name}: {time.monotonic() - begin:.1f} s\n", end="", flush=True)
         return True
-    except Exception:  # any exception; the other tests continue
+    except Exception:  # reports any exception, so that the other tests continue
         said = []
         for running in bench.running:
             running.kill()

@@ -42,7 +42,7 @@ def test_signal_reads_what_has_come(bench):
         first.sendall(b"x\n1\n")
         same([running.line(), running.line()], ["sum", "1"])
         running.signal(signal.SIGSTOP)
-        first.sendall(b"2\n3")  # the last row is incomplete
+        first.sendall(b"2\n3")  # sends a last row that is incomplete
         for k in (10, 20):
             peer = dial(place, port)
             peer.sendall(f"x\n{k}\n".encode())
@@ -119,7 +119,7 @@ def test_source_that_goes_on_is_no_source_to_resume_with(bench):
         status, _, err = running.end()
         same((status, (bench.place / "out.csv").read_text()), (outcome[0], csv("sum", outcome[1].split(","))))
         expect(status == 0 or "the first 3 rows of unix-listen://in are not those that 'state' was saved after" in err, err)
-    # The alternative that the message names.
+    # The message about the state names these options as the alternative.
     running = bench.start("sum", "--input", "unix-listen://in", "--load", "state", "--save", "state", "--save-every", "1")
     peer = dial(bench.place / "in")
     peer.sendall(b"x\n5\n")

@@ -92,7 +92,7 @@ def test_nothing_is_lost_behind_a_slow_consumer(bench):
         peer = accept(results)
         broker.has_said("Sending SUBACK")
         producer = bench.start("count", "--cycles", str(cycles), "--output", url)
-        time.sleep(2)  # no peer reads rows
+        time.sleep(2)  # waits while no peer reads rows
         rest, expected, largest = b"", -1, 0.0
         while part := peer.recv(4096):
             lines = (rest + part).split(b"\n")
@@ -196,7 +196,7 @@ def test_signal_while_waiting(bench):
         broker.has_said("Sending SUBACK")
         running.signal(signal.SIGINT)
         same(running.end(10)[0], 130)
-        # A broker that has stopped answering.
+        # The URL of a broker that has stopped answering.
         url = f"mqtt://localhost:{broker.port}/x2"
         running = bench.start("count", "--cycles", "100000000", "--output", url + "?linger=0.5")
         broker.has_said("'x2'")

@@ -41,7 +41,7 @@ def test_peer_vanishes_within_a_row(bench):
         peer.sendall(rows)
         same([running.line() for _ in range(3)], ["sum", "1", "3"])
         peer.sendall(half)
-        time.sleep(0.2)  # so that the incomplete row is read before the connection breaks
+        time.sleep(0.2)  # waits until the incomplete row is read, before the connection breaks
         reset(peer)
         same(running.end(10), (1, "", f"{name}: cycle 2: the connection to the peer was lost: Connection reset by peer\n"))
     # With `reconnect` the incomplete row is dropped, and the next peer starts a new row.
@@ -106,7 +106,7 @@ def test_half_closed_output(bench):
         peer = accept(server)
         peer.shutdown(socket.SHUT_WR)
         same(read_all(peer), csv("n", range(200000)))
-        peer.close()  # the answer to the announced end
+        peer.close()  # closes the connection, which answers the end that the program has announced
         same(running.end(10), (0, "", ""))
     running = bench.start("wide", "--cycles", "1000000", "--output", "unix://out?retry=0")
     peer = accept(server)
@@ -220,7 +220,7 @@ def test_full_disk_behind_a_slow_writer(bench):
     same((bench.place / "y.jsonl").read_text(), '{"y":1}\n')
     first.close()
     second.close()
-    # Standard output, which lags far behind the input.
+    # The program writes to /dev/full as its standard output, which lags far behind the input.
     with open("/dev/full", "wb") as full:
         running = bench.start("sum", "--input", f"tcp://127.0.0.1:{server.getsockname()[1]}", stdout=full)
         peer = accept(server)

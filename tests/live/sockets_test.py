@@ -22,7 +22,7 @@ def sums(values):
     return lines
 
 
-# Named pipes
+# ---- named pipes ----
 
 
 def test_pipe_by_path_in_any_order(bench):
@@ -91,7 +91,7 @@ def test_pipe_whose_writers_come_and_go(bench):
     until(lambda: running.holds(path), "the pipe is open")
     write_and_go(running, path, "x\n1\n2\n")
     same([running.line() for _ in range(3)], ["sum", "1", "3"])
-    write_and_go(running, path, "x\n3\n4")  # the last row is incomplete
+    write_and_go(running, path, "x\n3\n4")  # writes a last row that is incomplete
     same(running.line(), "6")
     path.write_text("x\n4\n")
     same(running.line(), "10")
@@ -125,7 +125,7 @@ def test_pipe_with_rows_that_look_like_the_header(bench):
     same(running.end()[0], 130)
 
 
-# Sockets
+# ---- sockets ----
 
 
 def test_connects_to_who_listens(bench):
@@ -208,7 +208,7 @@ def test_one_peer_after_the_other(bench):
     total = 0
     for k in range(1, 4):
         peer = dial(port=port)
-        peer.sendall(f"x\n{k}\n7".encode())  # the last row is incomplete
+        peer.sendall(f"x\n{k}\n7".encode())  # sends a last row that is incomplete
         total += k
         if k == 1:
             same(running.line(), "sum")
@@ -274,7 +274,7 @@ def test_without_host_from_this_machine_only(bench):
 def test_waits_for_who_comes_late(bench):
     port = free_port()
     running = bench.start("sum", "--input", f"tcp://localhost:{port}")
-    time.sleep(0.7)  # long enough for some attempts
+    time.sleep(0.7)  # waits long enough for some attempts
     peer = accept(listener(port=port))
     peer.sendall(b"x\n5\n")
     peer.close()
@@ -425,7 +425,7 @@ def test_peer_that_does_not_read(bench):
     status, _, err = running.end(10)
     same(status, 1)
     expect("unix://out: the peer did not read the last " in err and "1000 rows were sent" in err, err)
-    # A full pipe.
+    # A pipe that is full, so that a write to it waits.
     os.mkfifo(bench.place / "pipe")
     running = bench.start("wide", "--cycles", "1000000", "--output", "pipe")
     with open(bench.place / "pipe", "rb"):

@@ -21,7 +21,7 @@ from safetensors import parameters
 RMLC = sys.argv[1]
 HERE = pathlib.Path(__file__).parent
 NETS = {"mlp": 13, "lstm": 43, "norm": 15, "line": 3}
-SIZES = [3, 1, 2, 4, 2, 3, 1, 1, 5, 2, 3, 2]  # rows of the micro-batches
+SIZES = [3, 1, 2, 4, 2, 3, 1, 1, 5, 2, 3, 2]  # number of rows of each micro-batch
 STOP = 10  # number of rows after which a run stops and another one resumes it
 rng = np.random.default_rng(3)
 

@@ -66,7 +66,8 @@ def by_others(path, program, states):
         names, near = [port.name for port in session.get_outputs()], 1e-9
     except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
         session = ReferenceEvaluator(str(path))
-        names, near = session.output_names, 1e-6  # its erf of f64 has the precision of f32
+        names, near = session.output_names, 1e-6  # limit of errors; the evaluator's erf of f64 has the precision of
+                                                  # f32
     rows, held = {name: [] for name in names}, {}
     for cycle in range(export_programs.CYCLES):
         inputs = {name: np.asarray(array[cycle, ...]) for name, array in program.inputs.items()}

@@ -38,7 +38,7 @@ class Program:
         self.draw = random.Random(f"export {case}")
         self.numbers = np.random.default_rng(case)
         self.inputs, self.ports, self.equations, self.nodes = {}, [], [], []
-        self.outputs, self.values = [], []  # name, dtype, shape
+        self.outputs, self.values = [], []  # each value is (name, dtype, shape)
         makers = [self.elementwise, self.elementwise, self.floats, self.conversion, self.comparison, self.product,
                   self.shaped, self.shaped, self.reduction, self.reduction, self.indexed, self.indexed, self.ordered,
                   self.window, self.guarded, self.guarded, self.held, self.mapped, self.bits]
@@ -250,7 +250,8 @@ class Program:
         wanted = {"index": (), "take": (n,), "gather_nd": (n, 1), "scatter_nd": (n, 1)}.get(
             op, (*shape[:axis], n, *shape[axis + 1:]))
         at, kind = self.places(shape[axis], wanted, op != "index")
-        if op.startswith("scatter"):  # if an element is written twice, the order would matter
+        if op.startswith("scatter"):  # draws distinct indices, because the order of two writes to an element would
+                                      # matter
             n = self.draw.randint(1, shape[axis])
             wanted = (n, 1) if op == "scatter_nd" else (*shape[:axis], n, *shape[axis + 1:])
             at, kind = np.zeros((CYCLES, *wanted), "int32"), "i32"
@@ -318,7 +319,8 @@ class Program:
             op = self.draw.choice(["div", "mod", "floor_mod"])
             b = self.given(divisor, dtype)
             text = f"{op}({a}, {b})"
-            if self.draw.random() < 0.3 and shape and 0 not in shape:  # within a body
+            if self.draw.random() < 0.3 and shape and 0 not in shape:  # writes the operation within the body of an
+                                                                       # iteration
                 node = f"divided{len(self.nodes)}"
                 inner = typed(dtype, shape[1:])
                 self.nodes.append(f"node {node}(a: {inner}, b: {inner}) -> (q: {inner})\n  q = {op}(a, b);")

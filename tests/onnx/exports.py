@@ -28,7 +28,7 @@ node main(c: bool, m: i32, n: i32, i: i32) -> (a: i32, b: i32, d: i32, e: i32, f
   h = if n == 0 then 0 else floor_mod(m, n);
   k = merge c shares(m when c, n when c) (-1 when not c);
 """, "a,b,d,e,f,g,h,k\n3,1,3,2,2,2,1,6\n0,7,-1,0,0,0,0,-1\n-2,-1,-2,-7,-7,-7,2,-4\n")
-CASES = {  # by name: input rows, source, output rows
+CASES = {  # each case is name: (input rows, source, output rows)
     "guarded": GUARDED,
     # The model computes the first operand of a fby at every cycle, although only the first needs
     # it.

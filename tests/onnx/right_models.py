@@ -361,7 +361,7 @@ for more, wanted in (([], "y\n3\n"), (["--fix", "d=5"], "y\n7\n")):
     done = rmlc("run", "default.onnx", *more, text="x\n2\n")
     expect("an input with a default", done.stdout == wanted, done.stdout, done.stderr)
 
-# A sequence becomes cycles.
+# A sequence in the model becomes cycles of the program.
 layer = [node("LSTM", ["x", "w", "r", "b"], ["y", "h"], hidden_size=H), node("Squeeze", ["y", "one"], ["seq"]),
          node("Tanh", ["seq"], ["out"])]
 w, r, bias = numbers(1, 4 * H, I), numbers(1, 4 * H, H), numbers(1, 8 * H)

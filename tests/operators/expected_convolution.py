@@ -92,7 +92,7 @@ def adjoint(forward, shape, dtype, g):
     return result.reshape(shape).astype(dtype)
 
 
-# x, w, attributes
+# Each case is (x, w, attributes).
 CONVOLUTIONS = [
     ((1, 1, 5), (1, 1, 3), {}),
     ((2, 3, 7), (4, 3, 3), {"strides": 2, "padding": 1}),
@@ -124,7 +124,7 @@ def convolutions(case):
                  shape=list(w_shape), **a)
 
 
-# x, w, attributes, extents of the result
+# Each case is (x, w, attributes, extents of the result).
 TRANSPOSED = [
     ((1, 1, 3), (1, 1, 2), {}, [4]),
     ((2, 3, 4), (3, 2, 3), {"strides": 2, "output_padding": 1}, [10]),

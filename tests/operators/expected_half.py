@@ -30,7 +30,7 @@ def rounded(value, kind):
     while Fraction(2) ** (exponent + 1) <= size:
         exponent += 1
     unit = Fraction(2) ** (max(exponent, 1 - bias) - digits)
-    result = round(size / unit) * unit  # halves to even
+    result = round(size / unit) * unit  # numbers halfway between two units are rounded to even
     if result >= Fraction(2) ** (bias + 1):
         return math.copysign(math.inf, value)
     return math.copysign(float(result), value)

@@ -52,7 +52,7 @@ def adjoint(f, shape, dy):
 
 def moves(case, draw):
     x = draw("f32", (5,))
-    for mode in MODES:  # np.pad itself, where it is defined
+    for mode in MODES:  # the modes that np.pad itself defines
         case("pad", [x], np.pad(x, (2, 3), mode=mode), before=2, after=3, mode=mode)
         m = draw("i32", (3, 4))
         case("pad", [m], np.pad(m, ((1, 2), (0, 3)), mode=mode), before=[1, 0], after=[2, 3], mode=mode)
@@ -166,7 +166,7 @@ def gathers(case, fault, draw):
             i = np.stack([indices(shape[:-1], b, index) for b in bounds], -1) if bounds else np.zeros(shape, index)
             out = np.array([x[p] for _, p in tuple_places(x, i, batch)], x.dtype)
             case("gather_nd", [x, i], out.reshape(shape[:-1] + x.shape[batch + shape[-1]:]), batch_dims=batch)
-    u = np.array([200, 0], np.uint8)  # a u8 index is never negative
+    u = np.array([200, 0], np.uint8)  # indices of type u8 are never negative
     case("take", [np.arange(201, dtype=np.int32), u], np.array([200, 0], np.int32), axis=0)
     x = draw("f32", (3, 2))
     for wrong in (3, -4):
@@ -221,7 +221,7 @@ def scatters(case, draw):
                 du[k] = s * dy[place]
         for by, expected in enumerate((dx, du)):
             case("scatter_elements_gradient", [x, i, u, y, dy], expected, 1e-12, axis=0, by=by, **at)
-        if reduction == "add":  # linear
+        if reduction == "add":  # a sum is linear in the updates, so it has a derivative
             case("scatter_elements_tangent", [x, i, u, y, dy], dy, axis=0, by=0, **at)
             case("scatter_elements_tangent", [x, i, u, y, u], y - x, 1e-12, axis=0, by=1, **at)
             case("scatter_curvature", [x], np.zeros_like(x), **at)
@@ -332,7 +332,7 @@ def running(case, draw):
     for exclusive, reverse in itertools.product((0, 1), (0, 1)):
         w, x = draw("f64", (2, 5)), draw("f64", (2, 5))
         w[0, 1] = w[1, 2] = w[1, 3] = 0
-        flat = exclusive == 1  # once along rows, once over all elements
+        flat = exclusive == 1  # true: the sum runs over all elements; false: along rows
         case("weighted_cumsum", [x, w], weighted_sums(x.reshape(1, -1), w.reshape(1, -1), reverse)[0] if flat else
              weighted_sums(x, w, reverse), 1e-12, reverse=reverse, **({} if flat else {"axis": 1}))
 

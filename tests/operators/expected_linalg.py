@@ -88,7 +88,7 @@ def factors(case, fault, rng):
                 positive = np.matmul(a, np.swapaxes(a, -1, -2))
                 symmetric = (positive.astype(np.float64) + np.swapaxes(positive, -1, -2)) / 2
                 case("cholesky", [positive], np.linalg.cholesky(symmetric).astype(dtype), tolerance)
-                skew = a - np.swapaxes(a, -1, -2)  # the antisymmetric part is ignored
+                skew = a - np.swapaxes(a, -1, -2)  # the antisymmetric part, which the operator ignores
                 case("cholesky", [positive + skew], np.linalg.cholesky(symmetric).astype(dtype), tolerance * 4)
             for m, n in ((3, 3), (5, 2), (2, 5), (1, 1), (4, 1), (1, 4), (0, 3), (3, 0)):
                 a = rng.uniform(-1, 1, batch + (m, n)).astype(dtype)

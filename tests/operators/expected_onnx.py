@@ -96,7 +96,7 @@ def resizes():
     for mode, where, (n, m) in itertools.product(["linear", "cubic", *NEAREST], COORDINATES,
                                                  [(4, 7), (5, 3), (3, 6), (4, 1), (1, 3), (3, 3)]):
         if (where, m) == ("pytorch_half_pixel", 1) and mode != "linear":
-            continue  # the only coordinate is 0 according to the specification, -0.5 in the evaluator
+            continue  # skipped: the only coordinate is 0 according to the specification, but -0.5 in the evaluator
         yield n, {"mode": mode, "coordinates": where, "size": m}
     for mode, (n, m) in itertools.product(["linear", "cubic"], [(7, 3), (9, 2), (3, 7), (8, 5)]):
         for flags in ({"antialias": 1}, {"exclude_outside": 1}, {"antialias": 1, "exclude_outside": 1}):

@@ -92,9 +92,9 @@ def ctc(case, fault, rng):
             x = (x - np.log(np.exp(x).sum(-1, keepdims=True))).astype(dtype)
             labels = [c for c in range(classes) if c != blank]
             targets = rng.choice(labels, (batch, longest)).astype(kind)
-            targets[1] = labels[0]  # a repetition needs a blank in between
+            targets[1] = labels[0]  # repeats a label; CTC then needs a blank in between
             frames, lengths = np.array([5, 5, 4, 3, 1, 0], kind), np.array([3, 3, 2, 0, 2, 0], kind)
-            targets[2, 2:] = 99  # not read
+            targets[2, 2:] = 99  # labels beyond the length, which are not read
             adjoint = rng.uniform(-1, 1, batch).astype(dtype)
             adjoint[0] = 0
             loss, gradient = np.zeros(batch), np.zeros((time, batch, classes))

@@ -152,7 +152,7 @@ def elementwise():
         for op in ("add", "mul", "div", "mod", "minimum", "maximum"):
             a, b = np.broadcast_arrays(s[:, None], s[[0, 2, 3, 10, 12]])
             expected = FLOAT_BINARY[op](a, b)
-            if op in ("minimum", "maximum"):  # the first of two equal operands is the result
+            if op in ("minimum", "maximum"):  # of two equal operands, the first is the result
                 expected = np.where(a == b, a, expected)
             case(op, [s[:, None], s[[0, 2, 3, 10, 12]]], expected)
         for op, f in COMPARE.items():
@@ -236,7 +236,7 @@ def products():
         kind = object if dtype in INTEGERS else DTYPES[dtype]
         case("outer", [x, y], exact(np.multiply.outer(x.astype(kind), y.astype(kind))))
         case("dot", [x, z], exact((x.astype(kind) * z.astype(kind)).sum()))
-    # The order of summing: increasing k, beginning with the first product.
+    # This fixes the order of summing: increasing k, beginning with the first product.
     x, y = rng.normal(size=9).astype(np.float32), rng.normal(size=(9, 2)).astype(np.float32)
     total = x[0] * y[0]
     for k in range(1, 9):
@@ -292,9 +292,9 @@ def structure():
             case("broadcast_to", [x], np.broadcast_to(x, target), shape=list(target))
             case("zeros_like", [x], np.zeros_like(x))
             case("param", [x], x)
-            if x.ndim == 0 and x.dtype in (np.float32, np.float64):  # one parameter
+            if x.ndim == 0 and x.dtype in (np.float32, np.float64):  # a case with one parameter
                 case("sum_over_parameters", [x], x)
-            case("sum_over_elements", [x], x)  # one element
+            case("sum_over_elements", [x], x)  # a case with one element
             case("sum_over_sharers", [x, np.float64(0.5)], x, maps=1)
             case("ones_like", [x], np.ones_like(x))
             case("shape", [x], np.array(shape, np.int32))
@@ -420,7 +420,7 @@ def truncated_normal(dtype, shape, mean, deviation):
     return (mean + deviation * np.array(out)).astype(DTYPES[dtype]).reshape(shape)
 
 
-further = []  # cases after the others, whose order is kept
+further = []  # cases that follow the others, so that the order of the others does not change
 
 
 def random_draws():

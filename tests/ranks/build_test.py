@@ -88,7 +88,7 @@ class Build(unittest.TestCase):
             self.assertEqual(self.run_it("./noise", "--cycles", "5"), self.rows)
 
     def test_no_mpi(self):
-        """The compiler finds no MPI."""
+        """The compiler reports that it finds no MPI."""
         compiler = self.folder / "bin/cc"
         compiler.parent.mkdir()
         compiler.write_text(FAKE_COMPILER, encoding="ascii")

@@ -93,7 +93,7 @@ class Compiled(unittest.TestCase):
         self.check_net("mlp", 1)
 
     def test_lstm(self):
-        self.check_net("lstm", 5)  # the last step is incomplete
+        self.check_net("lstm", 5)  # a run whose last step is incomplete
 
     def test_moments_of_batches(self):
         self.check_net("norm", 4)
@@ -144,7 +144,7 @@ class Compiled(unittest.TestCase):
                 sent = re.findall(r"rank \d of \d has sent (\d+) messages, (\d+) bytes", done.stderr)
                 self.assertEqual(len(sent), ranks)
                 measured = [sum(int(line[k]) for line in sent) for k in (0, 1)]
-                agreed = 2 * (ranks - 1)  # messages without content, before the first row
+                agreed = 2 * (ranks - 1)  # number of messages without content, before the first row
                 self.assertEqual(measured, [len(SIZES) // per_step * of_step[0] + agreed,
                                             len(SIZES) // per_step * of_step[1]], shown)
 
@@ -159,7 +159,8 @@ class Compiled(unittest.TestCase):
         events = json.loads((self.folder / "trace.json").read_text())["traceEvents"]
         sums, computed = ([(e["ts"], e["ts"] + e["dur"]) for e in events if e.get("cat") == cat and e["ph"] == "X"]
                           for cat in ("sum", "compute"))
-        self.assertEqual(len(sums), 7 * (8000 // 10 // 8))  # five parameters, their updates, the outputs
+        self.assertEqual(len(sums), 7 * (8000 // 10 // 8))  # number of sums: those of five parameters, of their
+                                                            # updates and of the outputs
         self.assertTrue(any(a < c and d < b for a, b in sums for c, d in computed))
 
     def test_draws(self):

@@ -76,7 +76,7 @@ class Wire(threading.Thread):
     def take(self, end):
         packet = os.read(self.ends[end], 65536)
         if packet[0] >> 4 != 4:
-            return  # IPv6 packets, by which the kernel searches for neighbours
+            return  # drops IPv6 packets, by which the kernel searches for neighbours
         number = self.taken[end] % self.of
         self.taken[end] += 1
         self.packets += 1

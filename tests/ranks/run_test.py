@@ -33,7 +33,7 @@ KILLS = int(sys.argv[sys.argv.index("--kills") + 1]) if "--kills" in sys.argv el
 PROGRAM = FOLDER / f"trainer_{TRANSPORT}"
 MPIRUN = pathlib.Path(__file__).resolve().with_name("mpirun")
 PER_STEP = 8
-SLOW, SLOWER = {"TRAINER_DELAY": "3000"}, {"TRAINER_DELAY": "20000"}  # microseconds per cycle
+SLOW, SLOWER = {"TRAINER_DELAY": "3000"}, {"TRAINER_DELAY": "20000"}  # microseconds by which each cycle is delayed
 PATIENCE = 60
 
 
@@ -225,7 +225,7 @@ class Ranks(unittest.TestCase):
     def test_resume_behind_a_partial_step(self):
         write(self.folder / "in.csv", self.rows[:len(self.steps(self.rows, 5)) + 1])
         self.run_well(2, "--resume", "state")
-        self.run_well(2, "--resume", "state")  # nothing new
+        self.run_well(2, "--resume", "state")  # resumes a run for which no new rows have come
         write(self.folder / "in.csv", self.rows)
         self.assertIn("was saved when the input ended in the middle of a step", self.refused(2, "--resume", "state"))
 
@@ -250,7 +250,7 @@ class Ranks(unittest.TestCase):
         ended."""
         ends = [k for k, row in enumerate(self.rows) if row[0]]
         undisturbed = self.rows_of_rank_0(3)
-        self.rows[ends[9]] = (True, self.rows[ends[9]][1], 2e9)  # micro-batch 1 of step 1, on rank 1
+        self.rows[ends[9]] = (True, self.rows[ends[9]][1], 2e9)  # changes a row in micro-batch 1 of step 1, on rank 1
         write(self.folder / "in.csv", self.rows)
         for late in "0", "1":
             with self.subTest(late=late):
@@ -367,7 +367,7 @@ class Processes(Ranks):
             self.assertFalse((self.folder / "out.csv").exists())
 
     def test_alone(self):
-        """Without mpirun."""
+        """The program runs without mpirun."""
         run = subprocess.run([PROGRAM, "--input", "in.csv", "--output", "out.csv", "--save", "state"], cwd=self.folder,
                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
@@ -424,5 +424,5 @@ class Processes(Ranks):
 
 
 if TRANSPORT != "threads":
-    del Ranks  # the class Processes has all its tests
+    del Ranks  # removes the base class, because the class Processes contains all its tests
 unittest.main(argv=[sys.argv[0], "-v"])

@@ -21,7 +21,7 @@ WORD = r"[A-Za-z_][A-Za-z_0-9]*"
 class Node:
     def __init__(self, name, head, body):
         self.name, self.head, self.body = name, head, body
-        self.equations = []  # (names, right-hand side)
+        self.equations = []  # equations, as (names, right-hand side)
         for statement in body.split(";\n"):
             match = re.match(rf"\s*((?:{WORD})(?:: [^=]*?)?(?:, {WORD})*) = (.*)", statement, re.S)
             if match:

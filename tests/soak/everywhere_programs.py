@@ -56,7 +56,8 @@ class Mixed:
         text = lambda forms: r.choice(forms).format(a=self.value(), b=self.value(), n=r.randint(1, 3))
         if pick < 0.4:
             self.typed()
-        elif pick < 0.5 and not self.dealt:  # numbers that are drawn in each row would depend on the rank
+        elif pick < 0.5 and not self.dealt:  # excluded for dealt rows, because numbers drawn in each row would depend
+                                             # on the rank
             self.add(text(RANDOM))
         elif pick < 0.65:
             self.add(text(TEXTS))

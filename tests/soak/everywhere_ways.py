@@ -41,7 +41,7 @@ class Place:
             if re.search(r"error\[E\d+\]", done.stderr) or "cannot be combined with" in done.stderr:
                 raise Refused(re.search(r"error.*", done.stderr)[0])
             if self.programs is None and re.search("assumes never happens|so no further input can determine it", done.stderr):
-                raise Refused("no value at some cycle")  # the reference engine leaves the value undetermined
+                raise Refused("no value at some cycle")  # raised if the reference engine leaves a value undetermined
             told = "\n".join(part for part in done.stderr.split("\n\n") if not part.startswith("warning"))
             raise AssertionError(f"{' '.join(map(str, arguments))} ends with {done.returncode}: {told[-1500:]}")
         return done.stdout
@@ -103,7 +103,8 @@ def keys(place):
         k = r.choice([k for k in left if left[k]])
         order.append([k, *left[k].pop(0)])
     found = place.run(["--", "--key", "key_"], rows=write_csv(["key_", *head], order))
-    draws = "uniform(" in place.text or "normal(" in place.text  # each key draws its own numbers
+    draws = "uniform(" in place.text or "normal(" in place.text  # true if the program draws numbers, which differ
+                                                                 # between keys
     for k in left:
         at = [n for n, key in enumerate(found["key_"]) if key == k]
         of_key = {name: [texts[n] for n in at] for name, texts in found.items() if name != "key_"}

@@ -136,7 +136,7 @@ def search(check, counted, missing=lambda: ""):
     first, count, build = int(sys.argv[1]), int(sys.argv[2]), os.path.abspath(sys.argv[3])
     counts = dict.fromkeys(("cases", *counted, "skipped", "wrong"), 0)
     modules = {}
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends what was started, as after SIGINT
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the processes that were started, as after SIGINT
     reason = missing()
     with tempfile.TemporaryDirectory() as folder:
         for case in range(first, first + count):

@@ -25,7 +25,8 @@ def library(name, *a):
     if name == "activation.gelu":
         cube = ("*", ("k", 0.044715), ("*", a[0], ("square", a[0])))
         return ("*", a[0], ("sigmoid", ("*", ("k", 1.5957691216057308), ("+", a[0], cube))))
-    return ("*", a[-1], ("sigmoid", ("*", a[0], a[1]) if len(a) == 2 else a[0]))  # swish(beta, x) and silu(x)
+    # Covers both forms, swish(beta, x) and silu(x).
+    return ("*", a[-1], ("sigmoid", ("*", a[0], a[1]) if len(a) == 2 else a[0]))
 
 
 class Instance:
@@ -116,7 +117,7 @@ class Instance:
         if self.noise and e[0] not in ("v", "k", "c", "not", "<", "if"):
             value = value * self.noise()
         if isinstance(value, numpy.ndarray) and abs(value).max() > HUGE:
-            raise OverflowError  # adjoints of such large values are NaN when multiplied by 0
+            raise OverflowError  # ends the case, because adjoints of such large values are NaN when multiplied by 0
         return value
 
     def operate(self, e, t):
@@ -180,7 +181,7 @@ class MovingWorld(World):
         super().__init__(noise, expanded)
         self.segments, self.shape, self.first = segments, shape, first
         self.indices, self.values = {}, {}
-        self.objective = None  # a function of the cycles over which it sums
+        self.objective = None  # a function whose argument is the list of cycles over which it sums
 
     def parameter(self, path, first, t):
         index = self.indices.setdefault(path, self.first + len(self.indices))
@@ -241,7 +242,7 @@ class Evaluation:
             outputs = [lambda t, o=o: f.get(o, t) for o in self.program.f.outputs]
         else:
             outputs = [self.yielded(k - 1, moved, axes).__getitem__]
-        scope = self.instance(streams, World())  # the scope of the adjoints
+        scope = self.instance(streams, World())  # the scope in which adjoints are evaluated
 
         def objective(cycles):
             total = 0.0

@@ -26,16 +26,16 @@ LEVELS = ["f", "slope", "curve", "twist"]  # name of the node for each order of 
 class Node:
     def __init__(self, name):
         self.name = name
-        self.flags = []  # some of "end" and "c": the Boolean inputs, which precede the others
+        self.flags = []  # names of Boolean inputs, some of "end" and "c"; they precede the others
         self.inputs = []
         self.outputs = []
         self.equations = []
-        self.asserts = []  # names of inputs that are asserted to be numbers
+        self.asserts = []  # names of inputs for which the node asserts that they are numbers
         self.needs = {}  # for each output, the inputs that it needs within the cycle, and in any cycle
         self.typed = False
         self.layer = None  # the weights, two rows and biases, if it is a layer of the library
-        self.stack = 0  # number of leading inputs that are the elements of one tensor
-        self.plain = True  # has no memory, parameters or assertions, and calls only such nodes
+        self.stack = 0  # number of leading inputs that are elements of one tensor
+        self.plain = True  # true if the node has no memory, parameters or assertions, and calls only such nodes
 
 
 class Drawing:
@@ -44,7 +44,7 @@ class Drawing:
     def __init__(self, r, node, callees, style):
         self.r, self.node, self.callees, self.style = r, node, callees, style
         self.now = {i: {i} for i in node.inputs}  # known variables, with the inputs that each needs within the cycle
-        self.pending = []  # (function that takes a variable, variables that will depend on it)
+        self.pending = []  # arguments that wait: (function that takes a variable, variables that will depend on it)
         self.fresh = 0
         self.used = set()
 
@@ -311,7 +311,7 @@ def goes_both_ways(f):
     may have no solution."""
     graph = {}
     dependences(f, (), graph)
-    reached = {}  # by variable: the variables that it reaches
+    reached = {}  # for each variable: the variables that it reaches
     for start in graph:
         seen, rest = set(), [start]
         while rest:

@@ -22,7 +22,8 @@ TOLERANCE = {"f64": 1e-9, "f32": 1e-4}
 ROUNDING = {"f64": 1e-13, "f32": 1e-6}
 TENSORS = {f"s{n}": n for n in range(1, 5)}
 NUMBERS = ["x", "u"] + [f"{name}[{i}]" for name, n in TENSORS.items() for i in range(n)]
-WITHHELD = "no later row is ever known|rows? (is|are) undetermined"  # the run ends here; the rows before count
+WITHHELD = "no later row is ever known|rows? (is|are) undetermined"  # messages after which the run ends; the rows
+                                                                     # before count
 LARGEST = 1e6  # limit of all results; larger ones are not compared
 
 

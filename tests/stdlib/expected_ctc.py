@@ -52,7 +52,7 @@ def main():
                "total": l.sum(), "plain": plain, "single": l}
         rows.append(row)
         if torch:
-            keep = frame > 0  # PyTorch 1.13 needs at least one frame
+            keep = frame > 0  # skips sequences without frames, which PyTorch 1.13 refuses
             y = tensor(x[:, keep], gradient=True)
             given = [torch.tensor(v[keep]) for v in (target, frame, length)]
             log_probs = torch.nn.functional.log_softmax(y, -1)

@@ -56,8 +56,8 @@ def losses():
     scale = np.array([1, 1, 1, 1, 10, 100, 300, 1000.0])
     p = [s * uniform(random, classes) for s in scale]
     t = [uniform(random, classes) for _ in scale]
-    t[1] = p[1].copy()  # every error is 0
-    t[2] = p[2] - 0.75  # every error is where the pieces of huber meet
+    t[1] = p[1].copy()  # in this row, every error is 0
+    t[2] = p[2] - 0.75  # in this row, every error is where the two pieces of huber meet
     bits = [random.integers(0, 2, classes).astype(float) for _ in range(n - 1)] + [np.array([0.25, 0.5, 1.0])]
     labels = random.integers(0, classes, n)
     soft = [np.round(d, 3) for d in random.dirichlet(np.ones(classes), n - 1)] + [np.array([0.0, 1.0, 0.0])]

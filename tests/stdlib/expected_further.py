@@ -45,7 +45,7 @@ def normalisations():
     random = np.random.default_rng(12)
     train = [True, True, False, True, False]
     xs = [uniform(random, 2, 4, 3) for _ in train]
-    xs[1][0, :2] = 0.5  # a group of equal elements
+    xs[1][0, :2] = 0.5  # makes a group of equal elements
     group = [standardised(x.reshape(2, 2, 6), 2, 1e-5).reshape(2, 4, 3) for x in xs]
     average, variance, momentum, batch = np.zeros((1, 4, 1)), np.ones((1, 4, 1)), 0.25, []
     for t, x in zip(train, xs):

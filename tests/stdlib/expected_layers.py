@@ -14,7 +14,7 @@ def wave(n, phase):
 
 
 def weights(gates, phase):
-    """kernel, recurrent, bias, recurrent bias"""
+    """Returns the weights of a layer: kernel, recurrent kernel, bias, recurrent bias."""
     n = gates * UNITS
     return (
         wave(n * SIZE, phase).reshape(n, SIZE),
@@ -47,7 +47,8 @@ def lstm(w, state, x):
     return sigmoid(o) * np.tanh(c), c
 
 
-KINDS = {"rnn": (rnn, 1, 1), "gru": (gru, 3, 1), "lstm": (lstm, 4, 2)}  # step, gates, parts of the state
+KINDS = {"rnn": (rnn, 1, 1), "gru": (gru, 3, 1), "lstm": (lstm, 4, 2)}  # each entry is kind: (step, number of gates,
+                                                                        # number of parts of the state)
 
 
 def run(step, w, parts, xs):
@@ -73,7 +74,7 @@ def reference(kind, gates, xs):
 def recurrent():
     random = np.random.default_rng(6)
     sequences = [uniform(random, length, SIZE) for length in LENGTHS]
-    rest = uniform(random, 2, SIZE)  # a sequence that the input cuts off
+    rest = uniform(random, 2, SIZE)  # the inputs of a sequence that the end of the input cuts off
     write(
         "recurrent.in.chron",
         {
@@ -92,7 +93,7 @@ def recurrent():
             backward += ours[1]
         rows[kind + "_forward"] = forward + run(step, weights(gates, 0.3), parts, rest)
         rows[kind + "_backward"] = backward + [UNDETERMINED] * len(rest)
-    for row in rows.values():  # rows are written as a whole
+    for row in rows.values():  # writes each row as a whole
         row[-len(rest) :] = [UNDETERMINED] * len(rest)
     write("recurrent.out.chron", rows)
 
@@ -127,7 +128,7 @@ def normalisation():
         if layer and len(batch) > 1:
             layer.train()
             same([y[m] for m in batch], layer(tensor(b)).detach())
-        elif layer:  # PyTorch refuses a batch of one
+        elif layer:  # skips the first layer, because PyTorch refuses a batch of one
             layer.running_mean = layer.running_mean * 0.8 + 0.2 * tensor(b.mean(0))
             layer.running_var = layer.running_var * 0.8
         mean = 0.8 * mean + 0.2 * b.mean(0)

@@ -141,7 +141,7 @@ def square(p):
     return p[0] * p[0] + p[1] * p[1], 2 * p
 
 
-# function, rate, steps, and the cost to get below
+# Each entry is (function, rate, number of steps, cost that must be reached).
 DESCENTS = {
     "sgd": (Sgd, rosenbrock, 0.001, 1000, 0.185),
     "momentum": (Momentum, rosenbrock, 0.001, 1000, 0.39),

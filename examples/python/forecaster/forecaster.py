@@ -20,13 +20,13 @@ import rmlc.training
 
 HERE = pathlib.Path(__file__).resolve().parent
 RECORD = HERE.parents[1] / "sunspots/sunspots.csv"
-AHEAD = np.array([1, 3, 6, 12, 24])  # months
+AHEAD = np.array([1, 3, 6, 12, 24])  # horizons of the forecasts, in months
 LEVELS = np.array([0.1, 0.5, 0.9])
 FIRST_YEAR = 1749
 # In months: a segment; its beginning without a loss; the input of the linear forecast.
 SPAN, WARM_UP, PAST = 120, 24, 36
 VALIDATED, TESTED = 12 * (1900 - FIRST_YEAR), 12 * (1930 - FIRST_YEAR)
-LAST = int(AHEAD.max())  # the last months of the record have no truth
+LAST = int(AHEAD.max())  # number of months at the end of the record without a true value to compare with
 
 
 def scaled(spots: Any) -> Any:
@@ -57,7 +57,7 @@ class Record:
 
     def to_learn(self, epoch: int) -> dict[str, Any]:
         """The rows of one epoch. Segments begin at other months in each epoch."""
-        months = VALIDATED - LAST  # the truth of these months is known in 1899
+        months = VALIDATED - LAST  # number of months whose true values are known in 1899
         place = (np.arange(months) + 37 * epoch) % SPAN
         end = place == SPAN - 1
         end[-1] = True
@@ -65,7 +65,7 @@ class Record:
         return {**self.columns(months, end), "known": age >= WARM_UP}
 
     def up_to(self, months: int) -> dict[str, Any]:
-        """One segment."""
+        """Returns the inputs of one segment, which ends with the last of these months."""
         return self.columns(months, np.arange(months) == months - 1)
 
 

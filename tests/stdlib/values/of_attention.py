@@ -26,7 +26,7 @@ def self_attention(heads):
         multi_head_attention_forward."""
         n = x.shape[-1]
         query, key, value, result = (weights["self_attention." + w].reshape(n, n).mT for w in ("query", "key", "value", "result"))
-        rows = x.transpose(0, 1)  # PyTorch's batches are the cycles
+        rows = x.transpose(0, 1)  # rows of PyTorch's batch are the cycles
         y, _ = F.multi_head_attention_forward(rows, rows, rows, n, heads, torch.cat([query, key, value]), None, None, None,
                                               False, 0.0, result, None, need_weights=False)
         return y.transpose(0, 1)

@@ -37,7 +37,7 @@ def area(score, label):
     """scikit-learn takes no infinities, so they are replaced by a number larger than all
     others."""
     if label.all() or not label.any():
-        return 0  # the value to which a program casts NaN
+        return 0  # returns 0, to which a program casts NaN
     return millionths(metrics.roc_auc_score(label, np.clip(score, -1e31, 1e31)))
 
 

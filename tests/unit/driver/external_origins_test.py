@@ -43,7 +43,7 @@ def program(names, inputs=""):
     return f"{declared}node top({inputs}) -> ({outputs})\n" + "".join(f"  y{k} = {n}();\n" for k, n in enumerate(names))
 
 
-HALVES = NAMES[::2], NAMES[1::2]  # two programs, because at most a hundred messages are shown
+HALVES = NAMES[::2], NAMES[1::2]  # names for two programs, because at most a hundred messages are shown
 ROW = ",".join(str(k) for k in range(len(NAMES)))
 
 ENGINES = [["run", "p.rml", "--node", "top", "--cycles", "1", *more] for more in
@@ -134,7 +134,7 @@ class Origins(unittest.TestCase):
         for file in ("f.o", "libf.a", "libthin.a", "libf.so"):
             for command in ENGINES:
                 if "reference" in command and not file.endswith(".so"):
-                    continue  # the reference engine calls shared libraries only
+                    continue  # skips object files, because the reference engine calls shared libraries only
                 with self.subTest(file=file, command=command):
                     done = self.rmlc(*command, "--link", file)
                     self.assertEqual((done.returncode, done.stdout.splitlines()[1:]), (0, [ROW]), done.stderr)

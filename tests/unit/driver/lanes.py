@@ -23,7 +23,8 @@ class Port:
     def __init__(self, declared, shapes):
         words = declared.replace("*", " * ").split()
         self.name, self.pointer = words[-1], "*" in words
-        self.name = self.name if self.name in shapes else self.name.removesuffix("_")  # `n`, a name that the functions use
+        # `n` is a name that the generated functions use.
+        self.name = self.name if self.name in shapes else self.name.removesuffix("_")
         self.ctype = TYPES[[w for w in words if w != "const"][0]]
         of = self.name.removesuffix("_present")
         flag = self.name != of and of in shapes
@@ -45,7 +46,8 @@ class Port:
 
 
 def equal(port, a, b):
-    return bytes(port.ctype(a)) == bytes(port.ctype(b)) or (a != a and b != b)  # NaNs never compare equal
+    # Compares bits; NaNs never compare equal by value.
+    return bytes(port.ctype(a)) == bytes(port.ctype(b)) or (a != a and b != b)
 
 
 class Library:
@@ -64,7 +66,7 @@ class Library:
         runtime = rmlc.parent.parent / "lib" / "rmlc" / "librmlrt.a"
         made = subprocess.run(["cc", "-shared", "-o", "m.so", "m.o", runtime, "-lstdc++", "-lm", "-Wl,--no-undefined"],
                               cwd=folder, capture_output=True, text=True)  # fmt: skip
-        if made.returncode != 0:  # the node calls external nodes
+        if made.returncode != 0:  # the build fails if the node calls external nodes
             self.refused = "cannot be linked alone: " + made.stderr
             return
         own = folder / f"{random.random()}.so"

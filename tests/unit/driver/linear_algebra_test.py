@@ -102,10 +102,10 @@ class LinearAlgebra(unittest.TestCase):
         for dtype in (numpy.float32, numpy.float64):
             for m, n in ((1, 1), (5, 3), (130, 130), (150, 40), (40, 150), (200, 64)):
                 self.decomposed(size(m, n), dtype)
-            self.decomposed(size(100, 3) @ size(3, 90), dtype)  # of rank 3
+            self.decomposed(size(100, 3) @ size(3, 90), dtype)  # a matrix of rank 3
             self.decomposed(numpy.ones((70, 60)), dtype)
             self.decomposed(numpy.zeros((60, 70)), dtype)
-            self.decomposed(numpy.eye(65), dtype)  # all singular values are equal
+            self.decomposed(numpy.eye(65), dtype)  # a matrix whose singular values are all equal
             self.decomposed(numpy.diag(10.0 ** -numpy.arange(0, 30, 0.5)), dtype)
 
     def test_eigenvalues(self):

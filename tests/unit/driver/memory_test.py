@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 RMLC = sys.argv.pop(1)
-MATRIX = 64 * 64 * 4  # bytes
+MATRIX = 64 * 64 * 4  # bytes of the matrix
 
 CHAIN = """node main(x: f32[64, 64]) -> (y: f32)
   y = sum(%s);
@@ -82,7 +82,8 @@ class Memory(unittest.TestCase):
     def test_a_table_of_which_few_rows_learn_is_there_once(self):
         (_, kept, scratch), _ = self.shown(TABLE)
         self.assertLess(kept, 1.1 * 1000 * 16 * 4)
-        self.assertLess(scratch, 1.1 * 1000 * 16 * 4)  # the table is drawn in the first cycle
+        self.assertLess(scratch, 1.1 * 1000 * 16 * 4)  # the scratch memory is that of the table, which is drawn in the
+                                                       # first cycle
 
     def test_a_run_allocates_it(self):
         (state, _, _), out = self.shown(SEGMENTS)

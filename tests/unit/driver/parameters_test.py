@@ -288,7 +288,7 @@ int main(void) {
                 found = tensors(self.folder / "frozen.state")
                 for path, name in (("dense.kernel", "kernel"), ("dense.bias", "bias"), ("head.w", "w")):
                     want = getattr(by_hand, name)
-                    if name in frozen:  # frozen parameters keep every bit
+                    if name in frozen:  # frozen parameters keep all their bits
                         self.assertEqual(found["crit.net." + path].tolist(), want.tolist())
                     else:
                         np.testing.assert_allclose(found["crit.net." + path], want, rtol=1e-12)

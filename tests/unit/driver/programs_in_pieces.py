@@ -4,7 +4,7 @@ import functools
 import random
 import subprocess
 
-RMLC = None  # set by the tests
+RMLC = None  # path of rmlc; the tests set it
 ROWS = 24
 SECONDS = 20
 

@@ -85,7 +85,7 @@ class Stamp(unittest.TestCase):
         return done
 
     def library(self, source, *options):
-        """Makes f.o and f.h."""
+        """Makes the library, as f.o and f.h."""
         (self.folder / "p.rml").write_text(source)
         self.run_in(RMLC, "build", "p.rml", "--node", "f", "--emit", "lib", *options)
 

@@ -12,7 +12,7 @@ import unittest
 from saved_states import put_together, take_apart
 
 RMLC = sys.argv.pop(1)
-SECONDS = 20  # a run takes milliseconds; one that believes a wrong count takes years
+SECONDS = 20  # limit of a run; it takes milliseconds, or years if it believes a wrong count
 
 # Text, options of rmlc build, columns of the input.
 PROGRAMS = {

@@ -27,7 +27,7 @@ node main(e: bool, x: f64) -> (y: f64, z: f64, l: f64)
 """
 # Every local variable of every node.
 LOCALS = {"m": "kept", "w": "weight", "h": "hidden", "a": "once", "b": "twice", "n": "count", "gain": "factor"}
-ROWS, SPLIT = 440, 417  # the state does not begin with the first cycle
+ROWS, SPLIT = 440, 417  # number of rows, and number of cycles before the state is saved
 
 
 def renamed(text, names):
