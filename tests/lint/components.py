@@ -58,11 +58,11 @@ def check_links():
     for name in archives:
         fits = [c for c in components.COMPONENTS if c["links"] and re.fullmatch(c["links"], name)]
         if len(fits) != 1:
-            wrong.append(f"{name} is linked, and is {len(fits)} components of components.json")
+            wrong.append(f"{name} is linked, but components.json has {len(fits)} components for it, not 1")
     for c in components.COMPONENTS:
         # The compiler driver links the compiler's own libraries.
         if c["links"] and not re.fullmatch(SYSTEM, c["package"]) and not any(re.fullmatch(c["links"], a) for a in archives):
-            wrong.append(f"{c['name']} is in components.json, and nothing links it")
+            wrong.append(f"{c['name']} is in components.json, but no program links it")
 
 
 def check_headers():
@@ -70,18 +70,18 @@ def check_headers():
     for name in sorted(packages_of_headers()):
         # Boost's headers are one package, required by the package of the context archive.
         if name not in listed and not re.fullmatch(SYSTEM + r"|libboost1\.\d+-dev", name):
-            wrong.append(f"headers of {name} are included, and it is not in components.json")
+            wrong.append(f"headers of {name} are included, but components.json does not have it")
 
 
 def check_texts():
     if (ROOT / "NOTICE").read_text() != components.notice():
-        wrong.append("NOTICE is not what packaging/components.py notice prints")
+        wrong.append("NOTICE differs from the output of packaging/components.py notice")
     pages = (ROOT / "docs/dependencies.md").read_text()
     for c in components.COMPONENTS:
         if not re.fullmatch(SYSTEM, c["package"]) and not re.search(rf"\b{re.escape(c['package'])}\b", pages):
-            wrong.append(f"docs/dependencies.md does not say why {c['package']} is there")
+            wrong.append(f"docs/dependencies.md does not say why {c['package']} is needed")
     for part in {part for c in components.COMPONENTS for part in c["in"]} - set(components.PARTS):
-        wrong.append(f"components.json: '{part}' is no part of rmlc")
+        wrong.append(f"components.json: '{part}' is not a part of rmlc")
 
 
 def check_document():
@@ -92,10 +92,10 @@ def check_document():
     document = json.loads(text)
     named = {p["SPDXID"] for p in document["packages"]}
     if document["creationInfo"]["created"] != "1970-01-02T00:00:00Z" or len(named) != len(document["packages"]):
-        wrong.append("the SPDX document has another time, or one name twice")
+        wrong.append("the SPDX document has a wrong time, or contains a name twice")
     related = {r[end] for r in document["relationships"] for end in ("spdxElementId", "relatedSpdxElement")}
     if related != named | {"SPDXRef-DOCUMENT"}:
-        wrong.append(f"the SPDX document relates {sorted(related ^ named)}")
+        wrong.append(f"the relations of the SPDX document and its names differ in {sorted(related ^ named)}")
 
 
 if not (BUILD / "build.ninja").is_file() or "bookworm" not in pathlib.Path("/etc/os-release").read_text():

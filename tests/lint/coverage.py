@@ -47,10 +47,10 @@ def problems_of(page, constructs, columns, found):
         cells = {(c, o) for c, o in empty if (construct == "any" or c in construct.split(", ")) and
                  (column == "any" or o in column.split(", "))}
         if not cells:
-            yield f"`{construct} × {column}` has no empty cell"
+            yield f"`{construct} × {column}` is explained, but its cell is not empty"
         covered |= cells
     for construct, column in sorted(empty - covered):
-        yield f"{construct} × {column} is empty, and no line says why"
+        yield f"{construct} × {column} is empty, but no line says why"
 
 
 def main():

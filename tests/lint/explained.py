@@ -51,10 +51,10 @@ def problems(text):
         command, status, said = perform(wrong[wrong.index("\nWrong"):], folder)
         codes = re.findall(r"\b(?:error|warning)\[(\w+)\]", said)
         if set(codes) != {CODE} or status != (1 if CODE.startswith("E") else 0):
-            yield f"wrong: {command}: exit status {status}, codes {codes}\n{said}"
+            yield f"the wrong example: {command}: exit status {status}, codes {codes}\n{said}"
         command, status, said = perform(right, folder)
         if status != 0 or said:
-            yield f"right: {command}: exit status {status}\n{said}"
+            yield f"the right example: {command}: exit status {status}\n{said}"
 
 
 found = [f"{PAGE}: {problem}" for problem in problems(PAGE.read_text(encoding="utf-8"))]

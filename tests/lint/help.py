@@ -26,12 +26,12 @@ def main():
     texts = [help_of("--help"), *(help_of(command, "--help") for command in commands)]
     texts.append(help_of("run", str(ROOT / "examples/pid/pid.rml"), "--", "--help"))
     written = "\n".join(MANUAL.values())
-    problems = [f"commands.md: no word of rmlc {c}" for c in commands
+    problems = [f"commands.md does not mention rmlc {c}" for c in commands
                 if not re.search(rf"`(?:rmlc )?{c}`", MANUAL["commands.md"])]
-    problems += [f"docs/manual: no word of {option}" for option in sorted(set().union(*map(options, texts)))
+    problems += [f"docs/manual does not mention {option}" for option in sorted(set().union(*map(options, texts)))
                  if not re.search(rf"{option}(?![a-z-])", written)]
     if len(commands) < 10:
-        problems.append(f"only {len(commands)} commands are found")
+        problems.append(f"only {len(commands)} commands were found in the help")
     sys.exit("\n".join(problems) or 0)
 
 

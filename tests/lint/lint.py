@@ -130,7 +130,7 @@ def rule_rooms():
         room = room_of(relative(path))
         above, _, own = room.rpartition("/")
         if above in ("semantics", "lowering/llvm") and room not in ROOMS or room == "semantics":
-            yield f"{relative(path)}: in no room of {above or room}"
+            yield f"{relative(path)}: belongs to no room of {above or room}"
         for number, target in includes(path):
             other = room_of(target)
             if other.split("/")[0] != room.split("/")[0] or "/" not in other or other == room:
@@ -142,7 +142,7 @@ def rule_rooms():
     try:
         graphlib.TopologicalSorter(seen).prepare()
     except graphlib.CycleError as cycle:
-        yield "rooms include each other: " + " by ".join(cycle.args[1])
+        yield "these rooms include each other: " + ", ".join(cycle.args[1])
     for room, count in sorted(held.items()):
         if count > LARGER_ROOMS.get(room, MOST_SOURCES):
             yield f"{room}: {count} sources, more than {LARGER_ROOMS.get(room, MOST_SOURCES)}"
@@ -180,9 +180,9 @@ def rule_diagnostics():
         elif f"# {code}" not in text(page).split("\n")[0]:
             yield f"frontend/explain/{code}.md: does not begin with '# {code}'"
         if not re.search(rf"^\s*--\s*(reject|warn):\s*{code}\b", tests, re.M):
-            yield f"{code}: no test rejects or warns with it"
+            yield f"{code}: no test expects it"
         if f"Code::{code}" not in reported:
-            yield f"{code}: nothing reports it"
+            yield f"{code}: no source reports it"
 
 
 def rule_length():
@@ -230,12 +230,12 @@ def rule_passes():
     rows = re.findall(r"^\| `(\w+)` \| \w+ → ", text(ROOT / page), re.M)
     names = [name for name, *_ in passes()]
     if len(names) < 40:
-        yield f"compiler/passes.cc: {len(names)} passes, some are not found"
+        yield f"compiler/passes.cc: {len(names)} passes; the lint has not found all of them"
     if rows != names:
-        yield f"{page}: the table of passes is not what `rmlc opt --list` prints"
+        yield f"{page}: the table of passes differs from the output of `rmlc opt --list`"
     for name, _, _, file in passes():
         if not (ROOT / file).is_file():
-            yield f"compiler/passes.cc: {name}: no file {file}"
+            yield f"compiler/passes.cc: {name}: the file {file} does not exist"
 
 
 # Words that are hard to understand; docs and comments use the noun instead.
@@ -287,7 +287,7 @@ def rule_values():
             absent = set() if name.startswith("diff_") else wanted - covered.get(node, set())
             if absent:
                 shown = ", ".join(f"{dtype} {kind}" for dtype, kind in sorted(absent))
-                yield f"{module.name}: {node} has no values in tests/stdlib/values: {shown}"
+                yield f"{module.name}: {node} lacks values in tests/stdlib/values: {shown}"
 
 
 def rule_citations():
@@ -376,9 +376,9 @@ def rule_errands():
             if name.startswith("python/tests/"):
                 continue
             if name.split("/")[0] not in ("tests", "docs", "benchmarks", "CONTRIBUTING.md", "CHANGELOG.md"):
-                yield f"CONTRIBUTING.md: {errand}: {name} mentions {word} and is not named"
+                yield f"CONTRIBUTING.md: {errand}: {name} mentions {word}, but the list does not name it"
     if found != 6:
-        yield f"CONTRIBUTING.md: {found} errands, not 6"
+        yield f"CONTRIBUTING.md: has {found} lists of places, not 6"
 
 
 def main():

@@ -118,11 +118,11 @@ def problems(texts):
             if what in KNOWN.get(name, {}):
                 known[name].add(what)
             else:
-                yield f"{name}:{line}: {what}: sizes, limits and costs stand in lowering/target.h"
+                yield f"{name}:{line}: {what}: sizes, limits and costs belong into lowering/target.h"
     for name, entries in KNOWN.items():
         for what in entries:
             if name in texts and what not in known[name]:
-                yield f"tests/lint/numbers_of.py: {name} has no '{what}' any more"
+                yield f"tests/lint/numbers_of.py: {name} no longer contains '{what}'"
 
 
 def main():

@@ -83,7 +83,7 @@ def main():
     for problem in problems:
         print(problem)
     if missing:
-        print(f"skipped in part: {', '.join(sorted(missing))} not in the PATH")
+        print(f"some blocks were skipped, because these programs are not in the PATH: {', '.join(sorted(missing))}")
     sys.exit(1 if problems else 77 if missing else 0)
 
 

@@ -15,5 +15,5 @@ table = page[page.index("| after | the program is |"):]
 told = set(re.findall(r"`(\w+)`", table[:table.index("That the others leave")]))
 told.discard("diff")
 for name in sorted(names ^ told):
-    print(f"{name}: {'not on the page' if name in names else 'no pass'}")
+    print(f"{name}: {'the page does not mention this pass' if name in names else 'the page mentions it, but it is not a pass'}")
 sys.exit(names != told)

@@ -133,9 +133,9 @@ def rule_functions(texts):
         for f in Outline(text).functions:
             length = f.last - f.first + 1
             if length > LONGEST:
-                yield f"{path}:{f.first}: {f.name} has {length} lines: at most {LONGEST}"
+                yield f"{path}:{f.first}: {f.name} has {length} lines, more than {LONGEST}"
             if f.complexity > MOST_COMPLEX:
-                yield f"{path}:{f.first}: {f.name} has complexity {f.complexity}: at most {MOST_COMPLEX}"
+                yield f"{path}:{f.first}: {f.name} has complexity {f.complexity}, more than {MOST_COMPLEX}"
 
 
 def module(path):
@@ -164,7 +164,7 @@ def rule_classes(texts):
                 files[owner, home] |= {home, path}
     for (name, _), found in sorted(files.items()):
         if len(found) > MOST_FILES:
-            yield f"{name} is in {len(found)} files, not {MOST_FILES}: {', '.join(sorted(found))}"
+            yield f"the class {name} is defined in {len(found)} files, more than {MOST_FILES}: {', '.join(sorted(found))}"
 
 
 def rule_modules(texts):
