@@ -18,9 +18,9 @@
 #include "driver/installation.h"
 #include "driver/output_file.h"
 #include "driver/programs/drive_program.h"
-#include "driver/subprocess.h"
 #include "frontend/render.h"
 #include "runtime/base/parallel.h"
+#include "runtime/base/subprocess.h"
 
 namespace rml {
 namespace {

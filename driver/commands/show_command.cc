@@ -10,8 +10,8 @@
 #include "driver/show/draw_graph.h"
 #include "driver/show/show_ranks.h"
 #include "driver/show/show_tasks.h"
-#include "driver/subprocess.h"
 #include "runtime/base/readable.h"
+#include "runtime/base/subprocess.h"
 
 namespace rml {
 namespace {

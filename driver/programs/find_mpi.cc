@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "driver/installation.h"
-#include "driver/subprocess.h"
+#include "runtime/base/subprocess.h"
 
 namespace rml {
 namespace {

@@ -8,8 +8,8 @@
 #include "driver/installation.h"
 #include "driver/output_file.h"
 #include "driver/programs/find_mpi.h"
-#include "driver/subprocess.h"
 #include "lowering/llvm/toolchain/linked_file.h"
+#include "runtime/base/subprocess.h"
 #include "semantics/operators/operator.h"
 
 #ifndef RML_LINK_OPTIONS

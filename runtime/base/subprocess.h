@@ -1,8 +1,9 @@
-// Runs programs that rmlc calls: the C compiler that links, dot that draws.
+// Runs other programs: the C compiler that links, dot and rsvg-convert that draw.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rml {
@@ -18,7 +19,9 @@ struct Finished {
 std::vector<std::string> program_folders();
 // The path of the program in one of these folders.
 std::optional<std::string> find_on_path(const std::string& name);
-// Runs arguments[0] until it ends, with empty stdin. Returns nothing if it cannot be started.
-std::optional<Finished> run_to_end(const std::vector<std::string>& arguments, const std::string& folder = {});
+// Runs arguments[0] until it ends, in this folder (empty: the current one), with `input` as its stdin. Returns nothing
+// if it cannot be started.
+std::optional<Finished> run_to_end(const std::vector<std::string>& arguments, const std::string& folder = {},
+                                   std::string_view input = {});
 
 }  // namespace rml

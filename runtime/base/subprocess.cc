@@ -1,8 +1,7 @@
-// Runs programs by posix_spawn, without a shell. Their output goes to unlinked temporary files rather than pipes, so
-// that a program that writes much to both cannot block.
-#include "driver/subprocess.h"
+// Runs programs by posix_spawn, without a shell. Their input and output are unlinked temporary files rather
+// than pipes, so that a program that writes much to both outputs cannot block.
+#include "runtime/base/subprocess.h"
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +26,12 @@ class TemporaryStream {
   }
   bool open() const { return file_ != nullptr; }
   int descriptor() const { return fileno(file_); }
+  // Writes the text and returns to its beginning; false if the disk is full.
+  bool fill(std::string_view text) {
+    const bool written = std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0;
+    std::rewind(file_);
+    return written;
+  }
   std::string contents() {
     std::rewind(file_);
     std::string text;
@@ -65,15 +70,16 @@ std::optional<std::string> find_on_path(const std::string& name) {
   return std::nullopt;
 }
 
-std::optional<Finished> run_to_end(const std::vector<std::string>& arguments, const std::string& folder) {
-  TemporaryStream output, errors;
-  if (!output.open() || !errors.open()) return std::nullopt;
+std::optional<Finished> run_to_end(const std::vector<std::string>& arguments, const std::string& folder,
+                                   std::string_view input) {
+  TemporaryStream text, output, errors;
+  if (!text.open() || !output.open() || !errors.open() || !text.fill(input)) return std::nullopt;
   std::vector<char*> argv;
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, text.descriptor(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors.descriptor(), STDERR_FILENO);
   if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
