@@ -70,7 +70,7 @@ void require_keyable(const rml_program& program, const Options& options) {
                                                  {"--monitor", !options.monitored.empty()},
                                                  {"--watch", !options.watched.empty()},
                                                  {"--log", !options.log.empty()},
-                                                 {"--plot", !options.plot.empty()},
+                                                 {"--plot", !options.plot.path.empty()},
                                                  {"--profile", !options.profile.empty()},
                                                  {"--on-nan", options.on_nan != OnNan::ignore}};
   for (const auto& [name, given] : others)

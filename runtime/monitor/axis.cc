@@ -7,7 +7,7 @@
 
 namespace rml::rt {
 
-std::string short_number(double value) {
+std::string short_number(double value, int digits) {
   char text[32];
   const double size = std::fabs(value);
   constexpr struct {
@@ -16,25 +16,25 @@ std::string short_number(double value) {
   } units[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
   for (const auto& [unit, suffix] : units) {
     if (size < unit || size >= 1e12) continue;
-    std::snprintf(text, sizeof text, "%.4g%s", value / unit, suffix);
+    std::snprintf(text, sizeof text, "%.*g%s", digits, value / unit, suffix);
     return text;
   }
-  std::snprintf(text, sizeof text, "%.4g", value);
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
 }
 
-Axis::Axis(double low, double high, bool logarithmic, int about_ticks) : logarithmic_(logarithmic) {
+Axis::Axis(double low, double high, bool logarithmic, int about_ticks, double least_step) : logarithmic_(logarithmic) {
   low_ = logarithmic ? std::log10(low) : low;
   high_ = logarithmic ? std::log10(high) : high;
   if (!(high_ > low_)) {
-    const double half = logarithmic ? 0.5 : std::max(std::fabs(low_) * 0.1, 0.5);
+    const double half = logarithmic ? 0.5 : low_ == 0 ? 0.5 : std::fabs(low_) * 0.1;
     low_ -= half;
     high_ += half;
   }
   if (logarithmic)
     logarithmic_ticks(about_ticks);
   else
-    linear_ticks(about_ticks);
+    linear_ticks(about_ticks, least_step);
 }
 
 double Axis::place(double value) const {
@@ -42,8 +42,8 @@ double Axis::place(double value) const {
   return ((logarithmic_ ? std::log10(value) : value) - low_) / (high_ - low_);
 }
 
-// Steps of 1, 2 or 5 times a power of ten.
-void Axis::linear_ticks(int about) {
+// Steps of 1, 2 or 5 times a power of ten. Labels have enough digits to differ.
+void Axis::linear_ticks(int about, double least_step) {
   const double rough = (high_ - low_) / about;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   double step = 10 * power;
@@ -52,9 +52,12 @@ void Axis::linear_ticks(int about) {
     step = factor * power;
     break;
   }
+  step = std::max(step, least_step);
+  const double steps = std::max(std::fabs(low_), std::fabs(high_)) / step;
+  const int digits = std::clamp(static_cast<int>(std::log10(std::max(steps, 1.0))) + 2, 4, 15);
   for (double k = std::ceil(low_ / step); k * step <= high_ + step * 1e-9; ++k) {
     const double value = k == 0 ? 0 : k * step;
-    ticks_.push_back({place(value), short_number(value)});
+    ticks_.push_back({place(value), short_number(value, digits)});
   }
 }
 

@@ -8,8 +8,9 @@ namespace rml::rt {
 
 class Axis {
  public:
-  // An axis from low to high, slightly widened. A logarithmic axis requires low > 0.
-  Axis(double low, double high, bool logarithmic, int about_ticks);
+  // An axis from low to high, slightly widened. A logarithmic axis requires low > 0. least_step:
+  // distance that marks have at least.
+  Axis(double low, double high, bool logarithmic, int about_ticks, double least_step = 0);
 
   struct Tick {
     double at;          // in [0, 1]
@@ -21,7 +22,7 @@ class Axis {
   double place(double value) const;
 
  private:
-  void linear_ticks(int about);
+  void linear_ticks(int about, double least_step);
   void logarithmic_ticks(int about);
 
   double low_, high_;  // logarithms if the axis is logarithmic
@@ -30,6 +31,6 @@ class Axis {
 };
 
 // "0.25", "1.5k", "2M", "3e-07".
-std::string short_number(double value);
+std::string short_number(double value, int digits = 4);
 
 }  // namespace rml::rt

@@ -3,17 +3,19 @@
 
 #include <utility>
 
-#include "runtime/checkpoint/whole_file.h"
-#include "runtime/monitor/plot_svg.h"
+#include "runtime/monitor/earlier_run.h"
+#include "runtime/monitor/picture_file.h"
 
 namespace rml::rt {
 
 Monitors::Monitors(const rml_program& program, const Options& options, const Row& outputs)
     : program_(program), options_(options), outputs_(outputs) {
   if (!options.log.empty()) monitored_ports(options, outputs, "--log");
-  if (options.plot.empty()) return;
+  if (options.plot.path.empty()) return;
   plotted_ = monitored_ports(options, outputs, "--plot");
   for (const std::uint32_t port : plotted_) series_.emplace_back(outputs.port(port).name);
+  for (const std::string& path : options.plot_also)
+    earlier_.push_back({path, earlier_run(path, outputs, plotted_, options.format)});
 }
 
 void Monitors::begin(std::int64_t cycle, const CheckpointIn* saved) {
@@ -36,9 +38,12 @@ void Monitors::flush() {
 }
 
 void Monitors::draw() const {
-  if (options_.plot.empty()) return;
+  const PlotAddress& plot = options_.plot;
+  if (plot.path.empty()) return;
+  std::vector<PlottedRun> runs{{"", series_}};
+  runs.insert(runs.end(), earlier_.begin(), earlier_.end());
   const std::string title = std::string(program_.name) + " (" + program_.source + ")";
-  write_whole_file(options_.plot, {plot_svg(title, series_)});
+  write_picture(plot.path, plot_svg(plot.title.empty() ? title : plot.title, runs, plot));
 }
 
 void Monitors::close() {

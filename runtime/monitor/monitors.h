@@ -9,6 +9,7 @@
 
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/monitor/event_log.h"
+#include "runtime/monitor/plot_svg.h"
 #include "runtime/monitor/series.h"
 #include "runtime/monitor/watch_log.h"
 #include "runtime/options/options.h"
@@ -38,6 +39,7 @@ class Monitors {
   const Row& outputs_;
   std::vector<std::uint32_t> plotted_;
   std::vector<Series> series_;
+  std::vector<PlottedRun> earlier_;  // --plot-also
   std::deque<std::vector<double>> kept_;
   std::optional<EventLog> log_;
   std::optional<WatchLog> watch_;

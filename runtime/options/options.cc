@@ -247,7 +247,7 @@ constexpr const char* group_of_rest = "Other options";
 struct Reader {
   CLI::App app;
   Options options;
-  std::string progress = "auto", on_nan;
+  std::string progress = "auto", on_nan, plot;
   std::vector<std::string> monitor, watch;
   std::optional<std::string> key_seed;
   CLI::Option* key = nullptr;
@@ -332,7 +332,10 @@ struct Reader {
     file("--watch-file", options.watch_file, "print the watched variables to this file instead", group_of_view);
     file("--log", options.log, "write the scalar outputs to a TensorBoard event file in this folder", group_of_view)
         ->type_name("DIR");
-    file("--plot", options.plot, "draw the scalar outputs over the run (SVG)", group_of_view);
+    file("--plot", plot,
+         "draw the scalar outputs over the run: .svg, .png or .pdf; FILE?scale=log, linear; ?size=WxH; ?title=TEXT",
+         group_of_view);
+    list("--plot-also", options.plot_also, "in the picture also the rows of an earlier run", "FILE", group_of_view);
     app.add_option("--on-nan", on_nan,
                    "check for values that are not finite: stop at the first, or report it and continue")
         ->check(CLI::IsMember({"stop", "continue"}))
@@ -483,14 +486,9 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
   if (!options.map.empty() && options.load.empty() && options.resume.empty() && options.load_params.empty())
     throw Failure("--map: give the file that it renames, with --load, --resume or --load-params FILE", exit_usage);
-  for (const std::string_view suffix : {".png", ".pdf", ".jpg", ".jpeg", ".eps", ".ps"})
-    if (options.plot.size() > suffix.size() &&
-        options.plot.compare(options.plot.size() - suffix.size(), suffix.size(), suffix) == 0)
-      throw Failure("--plot " + options.plot +
-                        ": the picture is an SVG; give it a name that ends with .svg (rsvg-convert "
-                        "of librsvg converts it to " +
-                        std::string(suffix.substr(1)) + ")",
-                    exit_usage);
+  options.plot = parse_plot_address(reader.plot);
+  if (!options.plot_also.empty() && options.plot.path.empty())
+    throw Failure("--plot-also: give the file of the picture, --plot FILE", exit_usage);
   if (!options.watch_file.empty() && reader.watch.empty())
     throw Failure("--watch-file: name the variables with --watch PATTERN", exit_usage);
   options.own_outputs = program.n_outputs - program.n_watched;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/base/rmlrt.h"
+#include "runtime/options/plot_address.h"
 #include "runtime/stream_io/reading.h"
 
 namespace CLI {
@@ -46,7 +47,9 @@ struct Options {
   std::uint32_t own_outputs = UINT32_MAX;
   std::vector<std::uint32_t> watched;  // outputs, given by --watch
   std::string watch_file;              // empty: standard error
-  std::string log, plot;               // a folder and a file; empty: not given
+  std::string log;                     // a folder; empty: not given
+  PlotAddress plot;
+  std::vector<std::string> plot_also;  // files with the rows of earlier runs
   std::string profile;                 // a file; empty: not given
   OnNan on_nan = OnNan::ignore;
   std::uint32_t threads = 0;           // maximum number of threads; 0: the number that the program was built for

@@ -96,7 +96,9 @@ Options options_of(const Options& all, Ranks& ranks) {
   own.quiet = true;
   own.progress = When::never;
   own.save_every = 0;
-  own.save = own.log = own.plot = own.profile = own.watch_file = "";
+  own.save = own.log = own.profile = own.watch_file = "";
+  own.plot = {};
+  own.plot_also.clear();
   own.monitored.clear();
   own.watched.clear();
   return own;

@@ -13,6 +13,7 @@
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/monitor/event_log.h"
+#include "runtime/monitor/picture_file.h"
 
 namespace rml::rt {
 namespace {
@@ -88,6 +89,7 @@ std::vector<NameLock> check_files(const rml_program& program, const Options& opt
     if (!e.peer) files.add(endpoint, e.path == "-" ? identity_of(STDIN_FILENO) : identity_of(e.path));
   for (const std::string& classes : options.reading.classes)
     files.add("a list of classes", identity_of(classes.substr(classes.find('=') + 1)));
+  for (const std::string& rows : options.plot_also) files.add("one that --plot-also reads", identity_of(rows));
   for (const std::string* path : {&options.load, &options.load_params})
     if (!path->empty()) files.add(may_be_replaced(*path, options) ? loaded : foreign, identity_of(*path));
   if (!options.load.empty()) {
@@ -103,7 +105,7 @@ std::vector<NameLock> check_files(const rml_program& program, const Options& opt
   }
   for (const Written& w : {Written{"--save", options.save, false, loaded},
                            {"--resume", options.resume, false, loaded},
-                           {"--plot", options.plot, false, {}},
+                           {"--plot", options.plot.path, false, {}},
                            {"--profile", options.profile, true, {}},
                            {"--watch-file", options.watch_file, true, {}}}) {
     if (w.path.empty()) continue;
@@ -117,9 +119,9 @@ std::vector<NameLock> check_files(const rml_program& program, const Options& opt
   }
   for (const Endpoint& e : outputs)
     if (!e.peer && e.path != "-") require_unlocked(e.path);
-  if (options.log.empty()) return locks;
-  files.write("--log", options.log);
-  make_log_folder(options.log);
+  if (!options.log.empty()) files.write("--log", options.log);
+  if (!options.plot.path.empty()) require_drawable(options.plot.path);
+  if (!options.log.empty()) make_log_folder(options.log);
   return locks;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/base/failure.h"
+#include "runtime/base/percent_code.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {
@@ -69,28 +70,10 @@ class Parser {
   Address address_;
 };
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 std::string Parser::decoded(std::string_view part) const {
-  std::string result;
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    if (part[i] != '%') {
-      result += part[i];
-      continue;
-    }
-    const int high = i + 1 < part.size() ? hex_digit(part[i + 1]) : -1;
-    const int low = i + 2 < part.size() ? hex_digit(part[i + 2]) : -1;
-    if (high < 0 || low < 0) fail("'%' needs two hexadecimal digits after it (a percent sign is %25)");
-    if (high == 0 && low == 0) fail("%00 cannot be part of an address");
-    result += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return result;
+  const PercentDecoded result = percent_decoded(part);
+  if (!result.complaint.empty()) fail(result.complaint);
+  return result.text;
 }
 
 // HOST:PORT or [IPV6]:PORT.

@@ -2,6 +2,8 @@
 
 import json
 import pathlib
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -52,6 +54,95 @@ class Monitor(unittest.TestCase):
         texts = [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
         for text in (f"main ({self.file})", "cycle", "loss (logarithmic)", "rows", "5k"):
             self.assertIn(text, texts)
+
+    def refused(self, message, *arguments, status=2):
+        before = sorted(self.folder.iterdir())
+        done = rmlc("run", self.file, "--cycles", 5, "--output", "o.csv", *arguments, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (status, message + "\n"))
+        self.assertEqual(sorted(self.folder.iterdir()), before)
+
+    def test_wrong_pictures(self):
+        self.refused("--plot p.svg?scale=foo: 'scale=foo': the scale is log or linear", "--plot", "p.svg?scale=foo")
+        self.refused("--plot p.svg?size=0x0: 'size=0x0': the size is WIDTHxHEIGHT in pixels, each from 200 to 20000, such as "
+                     "size=900x500", "--plot", "p.svg?size=0x0")
+        self.refused("--plot p.svg?sacle=log: unknown field 'sacle' (the fields are scale, size and title); "
+                     "did you mean 'scale'?", "--plot", "p.svg?sacle=log")
+        self.refused("--plot p.jpg: the name of a picture ends with .svg, .png or .pdf", "--plot", "p.jpg")
+        self.refused("--plot plot: the name of a picture ends with .svg, .png or .pdf", "--plot", "plot")
+
+    def test_other_pictures_need_a_program(self):
+        """A program that stands for rsvg-convert shows how it is called."""
+        folder = self.folder / "bin"
+        folder.mkdir()
+        env = {"PATH": str(folder)}
+        command = [RMLC, "run", self.file, "--cycles", "5", "--output", "o.csv", "--plot"]
+        for name in ("p.png", "p.PDF"):
+            done = subprocess.run([*command, name], cwd=self.folder, env=env, capture_output=True, text=True, check=False)
+            suffix = name[-3:].lower()
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, f"--plot {name}: {suffix} needs the program rsvg-convert, which is not on the PATH; install "
+                                 "librsvg (Debian: librsvg2-bin), or write p.svg\n"))
+            self.assertFalse((self.folder / "o.csv").exists())
+        program = folder / "rsvg-convert"
+        program.write_text('#!/bin/sh\necho "$@"\nexec /bin/cat\n')
+        program.chmod(0o755)
+        subprocess.run([*command, "p.svg"], cwd=self.folder, env=env, check=True)
+        subprocess.run([*command, "p.png?size=300x200"], cwd=self.folder, env=env, check=True)
+        first, rest = (self.folder / "p.png").read_text().split("\n", 1)
+        self.assertEqual(first, "--format=png")
+        self.assertIn('width="300.00" height="200.00"', rest)
+        program.write_text("#!/bin/sh\necho no font >&2\nexit 1\n")
+        done = subprocess.run([*command, "p.png"], cwd=self.folder, env=env, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, "cannot write 'p.png': rsvg-convert failed: no font\n"))
+        self.assertTrue((self.folder / "p.png").read_text().startswith("--format=png"))
+
+    def test_png_and_pdf(self):
+        if not shutil.which("rsvg-convert"):
+            self.skipTest("no rsvg-convert")
+        program = self.folder / "program"
+        done = rmlc("build", self.file, "-o", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name, head in (("p.png", b"\x89PNG"), ("p.pdf", b"%PDF")):
+            subprocess.run([program, "--cycles", "50", "--output", self.folder / "o.csv", "--plot",
+                            f"{self.folder / name}?size=640x480"], check=True)
+            picture = (self.folder / name).read_bytes()
+            self.assertTrue(picture.startswith(head))
+            if name == "p.png":
+                self.assertEqual(struct.unpack(">II", picture[16:24]), (640, 480))
+
+    def test_earlier_runs_in_the_picture(self):
+        for suffix in ("csv", "jsonl", "npz", "chron", "csv.gz"):
+            done = rmlc("run", self.file, "--cycles", 40, "-D", "rate=0.01", "--output", self.folder / f"old.{suffix}")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        picture = self.folder / "p.svg"
+        last = (self.folder / "old.csv").read_text().split()[-1].split(",")[0]
+        for suffix in ("csv", "jsonl", "npz", "chron", "csv.gz"):
+            done = rmlc("run", self.file, "--cycles", 50, "--output", "o.csv", "--plot", "p.svg?title=Two%20runs",
+                        "--plot-also", f"old.{suffix}", cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            text = picture.read_text()
+            self.assertIn(">Two runs<", text)
+            self.assertRegex(text, f">loss of old.{suffix}<tspan[^>]*>{float(last):.4g}<")
+        self.run_it("--cycles", 50, "--plot", picture, "--monitor", "rows", "--plot-also", self.folder / "old.csv")
+        self.assertNotIn("loss of", picture.read_text())
+
+    def test_wrong_earlier_runs(self):
+        (self.folder / "rows.csv").write_text("rows\n1\n2\n")
+        (self.folder / "rows.jsonl").write_text('{"rows": 1}\n')
+        (self.folder / "bad.csv").write_text("rows,loss\n1,0.5\n2,many\n")
+        remedy = "; choose the outputs that the picture shows with --monitor"
+        plot = ("--plot", "p.svg", "--plot-also")
+        self.refused("--plot-also rows.csv: rows.csv:1: no column 'loss' for output 'loss' (f64)" + remedy, *plot, "rows.csv",
+                     status=1)
+        self.refused("--plot-also rows.jsonl: no row has a value of output 'loss'" + remedy, *plot, "rows.jsonl", status=1)
+        self.refused("--plot-also bad.csv: bad.csv:3:3: cycle 1: column 'loss': 'many' is not an f64", *plot, "bad.csv",
+                     status=1)
+        self.refused("--plot-also no.csv: cannot open 'no.csv': No such file or directory", *plot, "no.csv", status=1)
+        self.refused("--plot-also: give the file of the picture, --plot FILE", "--plot-also", "rows.csv")
+        self.refused("--output rows.csv: the file is one that --plot-also reads", "--output", "loss=rows.csv", "--monitor",
+                     "rows", *plot, "rows.csv")
+        self.refused("--plot rows.csv: the file is one that --plot-also reads", "--monitor", "rows", "--plot", "rows.csv",
+                     "--plot-also", "rows.csv")
 
     def test_monitored_outputs_only(self):
         self.run_it("--cycles", 50, "--plot", self.folder / "p.svg", "--monitor", "rows")
