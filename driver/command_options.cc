@@ -178,6 +178,12 @@ void add_native_options(CLI::App* app, CommandLine& line) {
   app->add_option("--part", target.part, "statements of a function")->check(CLI::PositiveNumber)->group("");
 }
 
+// Earlier versions called the sweeps of a unit passes.
+std::string former_grain(std::string& grain) {
+  if (grain == "pass") grain = "sweep";
+  return "";
+}
+
 void add_back_options(CLI::App* app, CommandLine& line) {
   add_native_options(app, line);
   app->add_flag_callback(
@@ -194,10 +200,10 @@ void add_back_options(CLI::App* app, CommandLine& line) {
                                                    : grain == "stage" ? Grain::stage
                                                                       : Grain::pass;
          },
-         "size of a task: a unit of the schedule (pass), a part that is long enough to pay (stage, default), an "
-         "equation "
-         "(op); implies --parallel")
-      ->check(CLI::IsMember({"pass", "stage", "op"}))
+         "size of a task: a unit of the schedule with all sweeps over a segment (sweep), a part that is long enough "
+         "to pay (stage, default), an equation (op); implies --parallel")
+      ->transform(CLI::Validator(former_grain, ""))
+      ->check(CLI::IsMember({"sweep", "stage", "op"}))
       ->type_name("G");
 }
 

@@ -344,7 +344,7 @@ void match_network(const rml_program& program, const Chronogram& inputs, DriveOp
 void match_networks(const Subject& subject, const Chronogram& inputs, DriveOptions options, const Driven& driven) {
   options.restarts = false;
   const auto load_grain = [&](Grain grain) { return subject.load({Engine::compiled, 2, "compiled -O2", 1, grain}); };
-  match_network(load_grain(Grain::pass).table(), inputs, options, driven, "pass");
+  match_network(load_grain(Grain::pass).table(), inputs, options, driven, "sweep");
   const auto fine = load_grain(Grain::op);
   match_network(fine.table(), inputs, options, driven, "op");
   options.workers = 2, options.capacity = 2, options.restarts = true;

@@ -137,7 +137,7 @@ std::optional<std::string> memory_text(Session& session, const steps::Program& p
     for (const steps::ArrayInfo& array : program.arrays)
       if (array.unit == u) bytes += static_cast<std::size_t>(*element_count(array.shape)) * byte_size(array.dtype);
     if (program.units[u].segmented)
-      text += "  unit " + std::to_string(u) + ": " + std::to_string(bytes) + " an instant of a segment\n";
+      text += "  unit " + std::to_string(u) + ": " + std::to_string(bytes) + " bytes for each instant of a segment\n";
   }
   return text;
 }

@@ -1,25 +1,16 @@
-// Builds the picture of a core. Constants are written into the boxes that use them. An equation without a name is a
-// part of its user, if it has only one in its instance.
+// Builds the picture of a core. A box has its equation in the words of the source. An equation without a name is a part
+// of its user, if it has only one in its instance.
 #include "driver/show/draw_graph.h"
 
 #include <map>
 #include <set>
 
+#include "semantics/core/expression_text.h"
+
 namespace rml {
 namespace {
 
-struct Title {
-  std::string operator()(const core::Const&) const { return "const"; }
-  std::string operator()(const core::Input&) const { return "input"; }
-  std::string operator()(const core::Apply& a) const { return std::string(operators()[a.op].name); }
-  std::string operator()(const core::Call& c) const { return core.externals[c.external].symbol; }
-  std::string operator()(const core::Result& r) const { return "result " + std::to_string(r.output); }
-  std::string operator()(const core::When& w) const { return w.positive ? "when" : "when not"; }
-  std::string operator()(const core::Merge&) const { return "merge"; }
-  std::string operator()(const core::Fby&) const { return "fby"; }
-  std::string operator()(const core::Post&) const { return "post"; }
-  const Core& core;
-};
+constexpr std::size_t longest_whole = 80, shortest = 12;  // characters
 
 class Graph {
  public:
@@ -45,19 +36,21 @@ class Graph {
  private:
   void add_box(ValueId v) {
     const Value& value = core_[v];
-    std::string label = value.name.empty() ? "" : name_within(core_, value.instance, value.name) + " = ";
-    label += std::visit(Title{core_}, value.rhs);
-    for_each_operand(value.rhs, [&](ValueId operand) {
-      if (const auto* c = std::get_if<core::Const>(&core_[operand].rhs))
-        label += c->value.elements() <= 4 ? " " + to_string(c->value) : " const";
-    });
+    const std::string name = value.name.empty() ? "" : name_within(core_, value.instance, value.name);
+    const bool input = std::holds_alternative<core::Input>(value.rhs);
+    const auto label = [&](std::size_t most) {
+      if (input && !name.empty()) return name;
+      const std::string start = name.empty() ? "" : name + " = ";
+      return start + right_side(core_, v, most > start.size() + shortest ? most - start.size() : shortest);
+    };
     const std::string clock = clock_string(core_, value.clock);
     box_of_[v] = picture_.boxes.size();
-    picture_.boxes.push_back({.name = label,
+    picture_.boxes.push_back({.name = label(longest_whole),
+                              .brief = label(longest_label),
                               .rest = type_string(value.dtype, value.shape) + " :: " + clock,
                               .clock = clock,
                               .instance = value.instance,
-                              .kind = std::holds_alternative<core::Input>(value.rhs) ? BoxKind::host
+                              .kind = input                                          ? BoxKind::host
                                       : std::holds_alternative<core::Fby>(value.rhs) ? BoxKind::state
                                                                                      : BoxKind::plain,
                               .part_of = {}});

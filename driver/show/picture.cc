@@ -15,7 +15,7 @@ namespace {
 // Sizes in points: a page of 1,600 × 1,000 pixels has 1,200 × 750 points. Graphviz takes inches of 72 points.
 constexpr const char* page_inches = "16.66,10.41";
 constexpr double letter_points = 11, least_letter_points = 6.75;
-constexpr std::size_t longest_label = 34, most_labels = 2;
+constexpr std::size_t most_labels = 2;
 
 // Colours that colour-blind people can distinguish, after Okabe and Ito.
 struct Look {
@@ -181,8 +181,11 @@ class Drawing {
     const Place& place = places_[p];
     const Box& first = picture_.boxes[place.box];
     const std::string held = std::to_string(place.holds) + " " + picture_.noun;
-    std::string label = first.name + (first.rest.empty() ? "" : "\n" + first.rest);
-    std::string tip = label;
+    // Without limits of detail nothing is left out, for readers who want every equation in DOT.
+    const bool whole = detail_.parts && detail_.depth == SIZE_MAX;
+    const std::string rest = first.rest.empty() ? "" : "\n" + first.rest;
+    std::string tip = first.name + rest;
+    std::string label = (whole || first.brief.empty() ? first.name : first.brief) + rest;
     const Look* look = &box_looks[static_cast<std::size_t>(first.kind)];
     if (is_closed(place)) {
       look = &closed_look;
@@ -197,8 +200,6 @@ class Drawing {
       if (place.states > 0 && first.kind == BoxKind::plain) look = &box_looks[static_cast<std::size_t>(BoxKind::state)];
     }
     used_.insert(look->means);
-    // Without limits of detail nothing is left out, for readers who want every equation in DOT.
-    const bool whole = detail_.parts && detail_.depth == SIZE_MAX;
     out_ += indent + "b" + std::to_string(p) + " [label=" + in_quotes(whole ? label : shortened_lines(label)) +
             (*look->attributes != 0 ? ", " + std::string(look->attributes) : "") + ", tooltip=" + in_quotes(tip) +
             "];\n";

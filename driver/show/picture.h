@@ -16,8 +16,13 @@ namespace rml {
 enum class BoxKind : std::uint8_t { plain, state, segment, host };
 enum class ArrowKind : std::uint8_t { data, previous, next, keeps };
 
+// The number of characters of a line that fits into a box on a page.
+inline constexpr std::size_t longest_label = 34;
+
 struct Box {
-  std::string name, rest;  // the first line, and the further lines
+  std::string name;        // the first line
+  std::string brief = {};  // the first line for a page; empty: the same
+  std::string rest;        // the further lines
   std::string clock;
   InstanceId instance;  // invalid: the entry
   BoxKind kind = BoxKind::plain;

@@ -1,5 +1,6 @@
-// Prints schedules and steps (`rmlc show schedule`): units, sweeps with the classes of instants they compute,
-// statements, and storage in bytes.
+// Prints schedules (`rmlc show schedule`): units, and sweeps with the classes of instants they compute, in the words of
+// the source. Prints steps (`rmlc show steps`): statements, and storage in bytes. There values have their numbers,
+// because statements use them many times.
 #include <sstream>
 
 #include "lowering/demand/on_demand.h"
@@ -7,6 +8,7 @@
 #include "lowering/schedule/schedule.h"
 #include "lowering/steps/leader.h"
 #include "lowering/steps/steps.h"
+#include "semantics/core/expression_text.h"
 #include "semantics/core/queries.h"
 
 namespace rml {
@@ -77,7 +79,7 @@ class StepPrinter {
     block(u.before, 2);
     block(u.instant, 1);
     for (const steps::Pass& pass : u.passes) {
-      out_ << (pass.backward ? "  backward pass\n" : "  forward pass\n");
+      out_ << (pass.backward ? "  backward sweep\n" : "  forward sweep\n");
       block(pass.prologue, 2);
       out_ << "    each instant\n";
       block(pass.body, 3);
@@ -174,29 +176,33 @@ class StepPrinter {
 std::string print(const Schedule& s) {
   std::ostringstream out;
   const Core& core = *s.core;
+  const std::vector<std::string> names = readable_names(core);
+  const auto name = [&](ValueId v) { return names[v.index]; };
   out << (s.straight ? "straight\n" : "");
   for (std::size_t u = 0; u < s.units.size(); ++u) {
     const ScheduledUnit& unit = s.units[u];
     out << (unit.segmented ? "segmented unit " : "forward unit ") << u << ": clock " << clock_string(core, unit.clock)
         << "\n";
     for (ValueId v : unit.operands) {
-      out << "  reads " << named(core, v);
-      if (s.sources[v.index].skip > 0) out << " = " << id(s.sources[v.index].value) << " +" << s.sources[v.index].skip;
+      out << "  reads " << name(v);
+      if (const StreamSource& source = s.sources[v.index]; source.skip > 0)
+        out << ", which is " << name(source.value) << " " << source.skip
+            << (source.skip == 1 ? " instant later" : " instants later");
       out << (unit.is_belated(v) ? ", with the next instant\n" : "\n");
     }
     if (!unit.segmented) {
-      for (ValueId v : unit.values) out << "  " << named(core, v) << "\n";
+      for (ValueId v : unit.values) out << "  " << name(v) << "\n";
       continue;
     }
     out << "  cut " << (unit.plan.cut.positive ? "" : "not ") << describe(core, unit.plan.cut.condition) << "\n";
     for (const Literal& l : unit.plan.only_at_cut)
       out << "  assumes " << (l.positive ? "" : "not ") << describe(core, l.condition) << " only there\n";
     for (const Awaiting& a : unit.plan.awaiting)
-      out << "  assumes " << clock_string(core, core[a.post].clock) << " again where " << named(core, a.post)
+      out << "  assumes " << clock_string(core, core[a.post].clock) << " again where " << name(a.post)
           << " waits for it\n";
     for (const PassPlan& p : unit.plan.passes) {
-      out << (p.backward ? "  backward pass\n" : "  forward pass\n");
-      for (const PassItem& i : p.items) out << "    " << named(core, i.value) << class_names(i.classes) << "\n";
+      out << (p.backward ? "  backward sweep\n" : "  forward sweep\n");
+      for (const PassItem& i : p.items) out << "    " << name(i.value) << class_names(i.classes) << "\n";
     }
   }
   return out.str();

@@ -87,7 +87,7 @@ class Memory(unittest.TestCase):
 
     def test_a_run_allocates_it(self):
         (state, _, _), out = self.shown(SEGMENTS)
-        instant = int(re.search(r"unit \d+: (\d+) an instant", out).group(1))
+        instant = int(re.search(r"unit \d+: (\d+) bytes for each instant", out).group(1))
         self.assertGreaterEqual(instant, 80)
         rows = ["end," + ",".join(f"x[{k}]" for k in range(10))]
         for k in range(1000):

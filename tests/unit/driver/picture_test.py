@@ -24,6 +24,18 @@ node main(x: f64) -> (y: f64)
   y = around(x);
 """
 
+WORDS = """
+node half(y) -> (o)
+  o = (y + 1.0) / y;
+node main(e: bool, x: f64) -> (y: f64, total: f64, n: i64)
+  first = true fby e;
+  p = 0.5 fby (if first then p - 0.1 * (x + w) else p);
+  w = if first then p else (0.0 fby w);
+  y = w * x;
+  total = half(y) + x;
+  n = 1 fby n + 1;
+"""
+
 
 def tutorial():
     page = (SOURCE / "docs" / "tutorial.md").read_text()
@@ -110,6 +122,27 @@ class Pictures(unittest.TestCase):
         self.assertEqual(len(boxes), 5)
         self.assertEqual(dot.count("subgraph cluster"), 2)
         self.assertRegex(dot, r"b\d+ -> b\d+ \[style=dashed, color=\"#0072B2\"\];")
+
+    def test_boxes_have_the_words_of_the_source(self):
+        dot = self.show("graph", WORDS, output="picture.dot")
+        labels = [label.split("\\n")[0] for label in re.findall(r'^ *b\d+ \[label="([^"]*)"', dot, re.M)]
+        for label in ("p = 0.5 fby (if first then p - 0.1 * (x + p) else p)", "w = if first then p else (0 fby w)",
+                      "y = w * x", "o = (y + 1) / y", "n = 1 fby n + 1", "first = true fby e", "x"):
+            self.assertIn(label, labels)
+        # Of other variables, those of the same instance have no path.
+        self.assertIn("total = half.o + x", labels)
+
+    def test_schedules_have_the_words_of_the_source(self):
+        (self.folder / "program.rml").write_text(WORDS)
+        shown = self.run_rmlc("show", "schedule", "program.rml").stdout
+        self.assertNotIn("%", shown)
+        lines = [line.strip() for line in shown.splitlines()]
+        for line in ("forward unit 0: clock base", "reads e", "if first then p - 0.1 * (x + p) else p", "half.o", "n + 1", "total"):
+            self.assertIn(line, lines)
+        (self.folder / "program.rml").write_text("node main(end: bool, x: f64) -> (y: f64)\n"
+                                                 "  y = x + (if end then 0.0 else post post y);\n")
+        shown = self.run_rmlc("show", "schedule", "program.rml").stdout
+        self.assertIn("\n  y := x + (if end then 0 else post post y)\n", shown)
 
     def test_legend_tells_of_what_is_there(self):
         causal = self.show("graph", NESTED, output="picture.dot")

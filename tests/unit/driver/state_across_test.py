@@ -18,7 +18,7 @@ WAYS = {
     "-O3": ["-O3"],
     "segments": ["--chunk", "segment"],
     "threads": ["--threads", "2"],
-    "passes": ["--grain", "pass"],
+    "sweeps": ["--grain", "sweep"],
     "stages": ["--parallel"],
     "operators": ["--grain", "op"],
 }
