@@ -339,7 +339,7 @@ void UnitsWriter::print_segment(std::size_t u) {
   code_.line("const int64_t length = state->" + units_[u].length + ";");
   code_.line("(void)length;");
   for (std::size_t k = 0; k < loops.passes.size(); ++k) {
-    code_.comment(std::string(loops.passes[k].backward ? "backward" : "forward") + " pass");
+    code_.comment(std::string(loops.passes[k].backward ? "backward" : "forward") + " sweep");
     code_.open("");
     carried_.clear();
     for (std::uint32_t b = 0; b < file_.program.buffers.size(); ++b) {

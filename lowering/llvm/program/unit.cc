@@ -234,7 +234,7 @@ llvm::Function* UnitEmitter::emit_segment() {
   for (std::size_t p = 0; p < unit.passes.size(); ++p) {
     const steps::Pass& pass = unit.passes[p];
     if (body.tells_places)
-      body.enter(module.new_place(span(), std::string(pass.backward ? "back" : "for") + "ward pass " +
+      body.enter(module.new_place(span(), std::string(pass.backward ? "back" : "for") + "ward sweep " +
                                               std::to_string(p + 1) + " of " + unit.name));
     aliasing.add({&pass.prologue}, &pass.body);
     body.begin_region();
