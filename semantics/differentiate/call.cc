@@ -100,6 +100,7 @@ class Replacement {
         f_(f),
         derived_(derived),
         call_(std::move(call)),
+        in_(at.in),
         deal_(program_[at.in].deal() != nullptr ? std::optional(*program_[at.in].deal()) : std::nullopt),
         fresh_(program_, program_[at.in]),
         write_(program_) {
@@ -150,6 +151,7 @@ class Replacement {
   std::vector<ExprId> step_arguments() {
     if (!moves_.valid()) {
       step_at_ = fresh_("step_at");
+      const Symbol last = last_of_step();
       moves_ = fresh_("moves");
       ast::Call ends;
       ends.callee = {program_.names.intern("ends")};
@@ -159,8 +161,25 @@ class Replacement {
         ends.arguments.push_back({{}, call_.callee_span, e});
       const ExprId call = write_.add(std::move(ends));
       added_.push_back({{write_.target(step_at_), write_.target(moves_)}, call, write_.span});
+      if (last.valid()) moves_ = last;
     }
     return {step_count(program_, *deal_), write_.name(deal_->end), write_.name(step_at_), write_.name(moves_)};
+  }
+
+  // If each micro-batch has a gradient, parameters change at the end of every step. Then the `last`
+  // of `total, last = all_sum(e)` in the calling node is used for `moves_`, so that `total` is on
+  // the clock of the optimiser and can be its argument: a step divided by its number of tokens.
+  Symbol last_of_step() const {
+    const auto* literal = std::get_if<ast::BoolLiteral>(&program_[bp_]);
+    const auto* name = std::get_if<ast::Name>(&program_[bp_]);
+    if ((literal == nullptr || !literal->value) && (name == nullptr || name->symbol != deal_->end)) return {};
+    for (const ast::Equation& q : program_[in_].equations) {
+      const auto* sum = q.value.valid() ? std::get_if<ast::Call>(&program_[q.value]) : nullptr;
+      if (sum == nullptr || sum->callee.size() != 1 || q.targets.size() != 2 || !q.targets[1].name.valid()) continue;
+      if (sum->target == step_node(program_, "all_sum") || sum->target == step_node(program_, "all_mean"))
+        return q.targets[1].name;
+    }
+    return {};
   }
 
   void equation(ast::Target left, ExprId right) { added_.push_back({{std::move(left)}, right, write_.span}); }
@@ -215,7 +234,8 @@ class Replacement {
   const DiffInterface& f_;
   const Derivative& derived_;
   ast::Call call_;
-  const std::optional<ast::Deal> deal_;  // deal of the calling node
+  const NodeId in_;                      // the calling node
+  const std::optional<ast::Deal> deal_;  // its deal
   FreshNames fresh_;
   SyntaxWriter write_;
   ExprId bp_;
