@@ -143,6 +143,8 @@ void add_parameters(CLI::App* app, CommandLine& line) {
       ->needs(load)
       ->check(check_renaming)
       ->type_name("OLD=NEW");
+  app->add_flag("--cast-params", source.cast, "round floats of the file to the narrower types of the program")
+      ->needs(load);
   app->add_flag("--partial", source.partial, "load the parameters that the file has, and list them on stderr")
       ->needs(load);
 }

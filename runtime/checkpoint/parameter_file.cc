@@ -3,8 +3,11 @@
 #include "runtime/checkpoint/parameter_file.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "runtime/base/failure.h"
@@ -15,10 +18,13 @@
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/kernels/half_float.h"
 #include "runtime/stream_io/row.h"
+#include "runtime/stream_io/scalar_text.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {
 namespace {
+
+bool is_float_type(std::uint8_t dtype) { return is_float(dtype) || dtype == RML_BF16; }
 
 bool widens(std::uint8_t from, std::uint8_t to) {
   if (from == RML_F16 || from == RML_BF16) return to == RML_F32 || to == RML_F64;
@@ -26,6 +32,11 @@ bool widens(std::uint8_t from, std::uint8_t to) {
 }
 
 double element(std::uint8_t dtype, const char* from) {
+  if (dtype == RML_F64) {
+    double value = 0;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
   if (dtype == RML_F32) {
     float value = 0;
     std::memcpy(&value, from, sizeof value);
@@ -36,18 +47,49 @@ double element(std::uint8_t dtype, const char* from) {
   return dtype == RML_F16 ? float_from_f16(bits) : float_from_bf16(bits);
 }
 
-std::vector<char> widened(const TensorIn& tensor, const rml_parameter& to) {
-  const std::uint64_t size = dtype_bytes(tensor.dtype), wide = dtype_bytes(to.dtype);
-  std::vector<char> bytes(to.elements * wide);
-  for (std::uint64_t k = 0; k < to.elements; ++k) {
-    const double value = element(tensor.dtype, tensor.data.data() + k * size);
-    const auto narrow = static_cast<float>(value);
-    if (to.dtype == RML_F64)
-      std::memcpy(bytes.data() + k * wide, &value, wide);
-    else
-      std::memcpy(bytes.data() + k * wide, &narrow, wide);
-  }
+// The float that rounds to the same half float as the value: to nearest, ties to odd.
+float rounded_to_odd(double value) {
+  auto narrow = static_cast<float>(value);
+  if (!std::isfinite(narrow) || static_cast<double>(narrow) == value) return narrow;
+  if (std::fabs(static_cast<double>(narrow)) > std::fabs(value)) narrow = std::nextafter(narrow, 0.0f);
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(narrow) | 1u);
+}
+
+void store(std::uint8_t dtype, double value, char* to) {
+  const auto narrow = static_cast<float>(value);
+  const std::uint16_t half = dtype == RML_F16    ? f16_from_float(rounded_to_odd(value))
+                             : dtype == RML_BF16 ? bf16_from_float(rounded_to_odd(value))
+                                                 : std::uint16_t{0};
+  if (dtype == RML_F64)
+    std::memcpy(to, &value, sizeof value);
+  else if (dtype == RML_F32)
+    std::memcpy(to, &narrow, sizeof narrow);
+  else
+    std::memcpy(to, &half, sizeof half);
+}
+
+std::vector<char> converted(const TensorIn& tensor, const rml_parameter& to) {
+  const std::uint64_t size = dtype_bytes(tensor.dtype), own = dtype_bytes(to.dtype);
+  std::vector<char> bytes(to.elements * own);
+  for (std::uint64_t k = 0; k < to.elements; ++k)
+    store(to.dtype, element(tensor.dtype, tensor.data.data() + k * size), bytes.data() + k * own);
   return bytes;
+}
+
+// The first element that is finite in the file and not in the type of the parameter; nothing if
+// there is none.
+std::optional<double> beyond_type(const TensorIn& tensor, const std::vector<char>& bytes, std::uint8_t dtype) {
+  const std::uint64_t size = dtype_bytes(tensor.dtype), own = dtype_bytes(dtype);
+  for (std::uint64_t k = 0; k < bytes.size() / own; ++k) {
+    const double value = element(tensor.dtype, tensor.data.data() + k * size);
+    if (std::isfinite(value) && !std::isfinite(element(dtype, bytes.data() + k * own))) return value;
+  }
+  return std::nullopt;
+}
+
+std::string double_text(double value) {
+  char text[longest_scalar];
+  return {text, format_scalar(RML_F64, &value, text, BoolText::letter)};
 }
 
 std::string type_of(const rml_parameter& p) { return tensor_type_text(p.dtype, p.dims, p.rank); }
@@ -57,7 +99,7 @@ bool has_shape(const TensorIn& tensor, const rml_parameter& p) {
 }
 
 // The reason why the tensor cannot be the parameter; empty if it can.
-std::string complaint(const TensorIn& tensor, const rml_parameter& p) {
+std::string complaint(const TensorIn& tensor, const rml_parameter& p, bool cast) {
   const std::string types =
       "'" + tensor.name + "' is " + type_of(p) + " here, " + tensor_type_text(tensor) + " in the file";
   if (!has_shape(tensor, p)) return types;
@@ -65,7 +107,12 @@ std::string complaint(const TensorIn& tensor, const rml_parameter& p) {
     const bool truths = std::all_of(tensor.data.begin(), tensor.data.end(), [](char c) { return c == 0 || c == 1; });
     return p.dtype != RML_BOOL || truths ? "" : "'" + tensor.name + "' holds a Boolean that is neither true nor false";
   }
-  return widens(tensor.dtype, p.dtype) ? "" : types + ", which does not convert exactly: convert the file first";
+  if (widens(tensor.dtype, p.dtype)) return "";
+  if (!is_float_type(tensor.dtype) || !is_float_type(p.dtype))
+    return types + ", which does not convert exactly: convert the file first";
+  if (!cast) return types + ", which does not convert exactly: --cast-params rounds it";
+  const auto beyond = beyond_type(tensor, converted(tensor, p), p.dtype);
+  return beyond ? types + ", and its value " + double_text(*beyond) + " is too large for that type" : "";
 }
 
 // Finds the tensors of a file that are parameters of the program.
@@ -175,6 +222,13 @@ std::size_t parts_alike(std::string a, std::string b) {
   return count;
 }
 
+// The type with one word for all floats, because a parameter may be converted.
+std::string of_any_width(const std::string& type) {
+  for (const std::string_view name : {"f64", "f32", "bf16", "f16"})
+    if (type.starts_with(name)) return "float" + type.substr(name.size());
+  return type;
+}
+
 // Uses the places that a state lists for its parameters, in addition to their paths.
 class Placed {
  public:
@@ -190,9 +244,10 @@ class Placed {
     for (NamedMemory& m : here) {
       mapped.push_back(is_mapped(m.name, map));
       m.name = by_map(m.name, map);
-      if (const TensorIn* const t = file.find(m.name); t != nullptr) m.type = tensor_type_text(*t);
+      if (const TensorIn* const t = file.find(m.name); t != nullptr) m.type = of_any_width(tensor_type_text(*t));
     }
     NamedMemories program = program_;
+    for (NamedMemory& m : program) m.type = of_any_width(m.type);
     choose_numbers(here, map);
     choose_numbers(program, map);
     return rt::match(here, mapped, program, Names::hold);
@@ -248,10 +303,11 @@ void read_parameters(const ParameterSource& source, const std::string& entry, co
   const Matching matching(file, names, entry);
   std::vector<std::string> problems, found;
   std::vector<const rml_parameter*> missing;
+  std::size_t rounded = 0;
   std::set<const TensorIn*> taken;
   for (const rml_parameter* p : first_of_each(wanted)) {
     const TensorIn* tensor = matching.find(p->path);
-    std::string problem = tensor == nullptr ? matching.missing(*p) : complaint(*tensor, *p);
+    std::string problem = tensor == nullptr ? matching.missing(*p) : complaint(*tensor, *p, source.cast);
     if (tensor != nullptr && problem.empty()) {
       const std::string& old = names[static_cast<std::size_t>(tensor - file.tensors.data())];
       if (!of_this || is_mapped(old, map)) problem = placed.misplaced(p->path, old);
@@ -267,8 +323,9 @@ void read_parameters(const ParameterSource& source, const std::string& entry, co
                     (name == p->path ? "" : ": it is '" + name + "' in the file"));
     to.given.push_back({p, tensor->data});
     if (tensor->dtype != p->dtype) {
-      const std::vector<char>& wide = to.widened.emplace_back(widened(*tensor, *p));
-      to.given.back().elements = {wide.data(), wide.size()};
+      const std::vector<char>& own = to.converted.emplace_back(converted(*tensor, *p));
+      to.given.back().elements = {own.data(), own.size()};
+      if (!widens(tensor->dtype, p->dtype)) ++rounded;
     }
   }
   if (!problems.empty() && (!source.partial || to.given.empty())) {
@@ -281,6 +338,10 @@ void read_parameters(const ParameterSource& source, const std::string& entry, co
     throw Failure(source.file + (source.partial ? ": nothing in it is a parameter of '" : ": not the parameters of '") +
                   entry + "':" + some_of(problems) + mends);
   }
+  if (rounded > 0)
+    to.told.push_back(source.file + ": " + std::to_string(rounded) +
+                      (rounded == 1 ? " parameter is" : " parameters are") + " rounded to the types of '" + entry +
+                      "'");
   if (!source.partial) return;
   // Memories of a state that are not parameters are not loaded, so they are not reported.
   const NamedMemories in_file = listed_memories(source.file, file);
@@ -289,8 +350,8 @@ void read_parameters(const ParameterSource& source, const std::string& entry, co
              return m.is_parameter && (name == m.name || name == given_name(m.name));
            });
   };
-  to.told = {source.file + ": " + std::to_string(found.size()) + " of the " +
-             std::to_string(found.size() + problems.size()) + " parameters of '" + entry + "' are loaded"};
+  to.told.push_back(source.file + ": " + std::to_string(found.size()) + " of the " +
+                    std::to_string(found.size() + problems.size()) + " parameters of '" + entry + "' are loaded");
   for (const std::string& line : found) to.told.push_back("  " + line);
   for (const std::string& problem : problems) to.told.push_back("  not loaded: " + problem);
   for (std::size_t k = 0; k < names.size(); ++k)

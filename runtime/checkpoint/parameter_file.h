@@ -6,7 +6,8 @@
 // saved by a program that calls this node. The metadata of a state says which of the two to try
 // first. Every parameter must be present with its shape, unless the user asks for a partial load
 // (`partial`); then the loaded and the missing ones are reported. Other tensors of the file are
-// ignored. A float converts to a wider float, which is exact; all other conversions are refused.
+// ignored. A float converts to a wider float, which is exact, and to a narrower one if the user
+// asks for it (`cast`); all other conversions are refused.
 //
 // It is used when a program starts, and by the compiler, which turns the values into initial
 // values.
@@ -27,6 +28,7 @@ struct ParameterSource {
   std::string file;
   std::vector<std::string> map;  // lines OLD=NEW
   bool partial = false;
+  bool cast = false;  // round floats to narrower types
 };
 
 struct LoadedParameters {
@@ -35,11 +37,11 @@ struct LoadedParameters {
     std::string_view elements;  // elements in the type of the parameter
   };
   std::vector<Given> given;  // parameters in the order of the program
-  // lines that report the loaded and the missing parameters; only if `partial`
+  // lines that report the loaded and the missing parameters, if `partial`, and rounded ones
   std::vector<std::string> told;
 
   std::string bytes;  // contents of the file
-  std::deque<std::vector<char>> widened;
+  std::deque<std::vector<char>> converted;
 };
 
 // Reads the wanted parameters. entry: the node of the program. wanted: rows of one path are
