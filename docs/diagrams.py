@@ -69,6 +69,7 @@ ROOMS = {
     "runtime/monitor": (6.2, "logs, plots, watches"),
     "runtime/checkpoint": (5.2, "states in files"),
     "runtime/pipeline": (4.7, "threads beside a run"),
+    "runtime/epochs": (4.3, "passes over the files"),
     "runtime/scheduler": (5.7, "networks of tasks"),
     "runtime/stream_io": (4.7, "rows in, rows out"),
     "runtime/lapack": (6.2, "linear algebra"),

@@ -34,7 +34,7 @@ SECTIONS: list[tuple[str, str, list[str], list[str]]] = [
      ["CompileError", "RunError", "GradientError", "CompileWarning", "UndeterminedWarning", "Diagnostic", "Place"]),
     ("Pictures", "rmlc", ["_tools"], ["Chronogram", "SVG"]),
     ("Learning, measured as it goes", "rmlc.evaluation", ["evaluation"], ["Scores", "Score"]),
-    ("Training", "rmlc.training", ["training"], ["epochs", "Epoch"]),
+    ("Training", "rmlc.training", ["training"], ["epochs", "Epoch", "order_of_epoch"]),
     ("Estimators", "rmlc.sklearn", ["sklearn"], ["Classifier", "Regressor"]),
     ("Row by row", "rmlc.online", ["online"], ["BinaryClassifier", "Classifier", "Regressor"]),
     ("Layers of PyTorch", "rmlc.torch", ["torch"], ["Module"]),

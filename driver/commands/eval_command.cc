@@ -327,6 +327,13 @@ int evaluate(Invocation& invocation, const EvalRequest& request) {
                  "with --key-seed KEY\n";
     return exit_usage;
   }
+  for (const char* const option : {"--epochs", "--repeat", "--shuffle", "--validate", "--patience", "--goal"}) {
+    if (!names(request.program_arguments, option)) continue;
+    std::cerr
+        << "rmlc: " << option
+        << ": each prediction is scored once, before the program learns from its row; rmlc run trains in epochs\n";
+    return exit_usage;
+  }
   invocation.session.options.early_rows = EarlyRows::never;
   Evaluation evaluation(invocation.session, request);
   const auto loaded = evaluation.load();

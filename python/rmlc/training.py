@@ -3,7 +3,8 @@
     for epoch in rmlc.training.epochs(instance, {"x": X, "t": T}, most=100, metric="loss", patience=5):
         print(epoch.number, epoch.value)
 
-The program itself defines how it learns. This module runs it over the data repeatedly.
+The program itself defines how it learns. This module runs it over the data repeatedly. At the command line, the options
+`--epochs`, `--shuffle`, `--validate`, `--metric` and `--patience` do the same.
 """
 
 from __future__ import annotations
@@ -125,6 +126,29 @@ def epochs(instance: Instance, data: Any, *, most: int | None = None, until: Cal
             instance.load(record.best)
 
     return run()
+
+
+def order_of_epoch(count: int, seed: int, epoch: int) -> list[int]:
+    """The order in which `--shuffle` reads segments: the numbers of `count` segments in epoch `epoch`, counted from 1.
+
+    `data` of `epochs` may be a function of the number of the epoch that returns the data in this order.
+    """
+    count, epoch = whole(count, "count", 0, 2**63 - 1), whole(epoch, "epoch", 1, 2**63 - 1)
+    numbers = _split_mix(next(_split_mix(whole(seed, "seed", 0, 2**64 - 1))) + epoch)
+    order = list(range(count))
+    for k in range(count - 1, 0, -1):
+        other = next(numbers) * (k + 1) >> 64
+        order[k], order[other] = order[other], order[k]
+    return order
+
+
+def _split_mix(state: int) -> Iterator[int]:
+    """The generator SplitMix64, as runtime/epochs/pass.cc has it."""
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        yield z ^ (z >> 31)
 
 
 def _validated(instance: Instance, node: Node, data: Any, copy: bool) -> Rows:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Command
 
 import rmlc
 import rmlc.training
@@ -176,6 +177,70 @@ def test_wrong_checkpoints(tmp_path: pathlib.Path) -> None:
     with pytest.raises(rmlc.RunError):
         rmlc.training.epochs(rmlc.compile(NOISY).node().start(), data(), most=2, metric="loss", checkpoint=file,
                              resume=True)
+
+
+SEQUENCES = """
+import nn;
+import optim;
+import recurrent;
+node score(end: bool, x: f64[2]) -> (y: f64)
+  y = nn.dense(1, recurrent.gru_end(4, end, x))[0];
+node learn(end: bool, x: f64[2], t: f64) -> (loss: f64 when end)
+  y, _ = diff[optim.adam(0.05)] score(end, x, end, (sigmoid(y) - t) when end);
+  loss = (softplus(y) - t * y) when end;
+node use(end: bool, x: f64[2], t: f64) -> (loss: f64 when end)
+  y = score(end, x);
+  loss = (softplus(y) - t * y) when end;
+"""
+
+
+def sequences(count: int, seed: int) -> list[dict[str, Any]]:
+    """Sequences of 4 to 30 rows; `t` is whether the first column is positive on average."""
+    random = np.random.default_rng(seed)
+    made = []
+    for _ in range(count):
+        rows = int(random.integers(4, 31))
+        level = random.uniform(-1, 1)
+        x = random.normal(size=(rows, 2)) + [level, 0]
+        made.append({"end": np.arange(rows) == rows - 1, "x": x, "t": np.full(rows, float(level > 0))})
+    return made
+
+
+def joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def test_the_command_trains_in_the_same_way(command: Command, tmp_path: pathlib.Path) -> None:
+    train, valid = sequences(60, 1), sequences(30, 2)
+    (tmp_path / "p.rml").write_text(SEQUENCES)
+    for name, parts in (("train", train), ("valid", valid)):
+        lines = ["sequence,x[0],x[1],t"]
+        for k, part in enumerate(parts):
+            lines += [f"{k},{a!r},{b!r},{t!r}" for (a, b), t in zip(part["x"].tolist(), part["t"].tolist())]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    done = command("run", "p.rml", "--node", "learn", "--input", "train.csv", "--segments-by", "sequence", "--shuffle",
+                   "--seed", "7", "--epochs", "12", "--validate", "valid.csv", "--patience", "3", "--save", "s.state",
+                   cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    table = [line.split(",") for line in done.stdout.splitlines()]
+    assert table[0] == ["epoch", "loss", "validation", "best"]
+
+    module = rmlc.compile(SEQUENCES)
+    instance = module.node("learn").start(seed=7)
+
+    def shuffled(epoch: int) -> dict[str, Any]:
+        return joined([train[k] for k in rmlc.training.order_of_epoch(len(train), 7, epoch)])
+
+    seen = list(rmlc.training.epochs(instance, shuffled, most=12, validate=(module.node("use"), joined(valid)),
+                                     metric="loss", patience=3, copy=True))
+    assert len(seen) == len(table) - 1
+    np.testing.assert_allclose([float(line[1]) for line in table[1:]],
+                               [float(np.mean(epoch.rows["loss"].values)) for epoch in seen], rtol=1e-9)
+    np.testing.assert_allclose([float(line[2]) for line in table[1:]], [epoch.value for epoch in seen], rtol=1e-9)
+    assert [line[3] for line in table[1:]] == [str(epoch.best).lower() for epoch in seen]
+    saved = module.node("learn").start(load=tmp_path / "s.state")
+    for path in instance.params:
+        np.testing.assert_allclose(saved.params[path], instance.params[path], rtol=1e-9)
 
 
 @pytest.mark.parametrize("options, error, says", [

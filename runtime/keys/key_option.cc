@@ -67,6 +67,13 @@ void require_keyable(const rml_program& program, const Options& options) {
       " is for the rows of one instance, but every key has its own instance; "
       "to use it, run one key alone, with --key-seed KEY";
   const std::pair<const char*, bool> others[] = {{"--keep", !options.kept.empty()},
+                                                 {"--epochs", options.training.epochs.has_value()},
+                                                 {"--repeat", options.training.repeat},
+                                                 {"--shuffle", options.training.shuffle},
+                                                 {"--validate", !options.training.validate.empty()},
+                                                 {"--metric", !options.training.metric.empty()},
+                                                 {"--segments-by", !options.training.segments_by.empty()},
+                                                 {"--last", !options.training.last.empty()},
                                                  {"--monitor", !options.monitored.empty()},
                                                  {"--watch", !options.watched.empty()},
                                                  {"--log", !options.log.empty()},

@@ -231,7 +231,8 @@ void KeyedRun::begin() {
   states_->share(options_.shared);
   if (!options_.load_params.empty())
     states_->begin_with([this](void* state) {
-      tell(load_parameters(program_, state, {options_.load_params, options_.map, options_.partial}, given_));
+      tell(load_parameters(program_, state,
+                           {options_.load_params, options_.map, options_.partial, options_.cast_params}, given_));
     });
   if (RowsTogether::are_possible(program_, *states_)) together_.emplace(program_, *states_, out_);
   if (saved) load(*saved);

@@ -164,8 +164,6 @@ struct ForeignOption {
 };
 constexpr ForeignOption foreign_options[] = {
     {"--save-params", "--save FILE writes the parameters, and the rest of the state"},
-    {"--epochs", "a run reads its input once; several epochs are run in Python, by rmlc.training.epochs"},
-    {"--shuffle", "a run reads its input in order; rmlc.training.epochs in Python shuffles"},
     {"--batch-size", "a batch is a tensor input, such as x: f32[32, 8]"},
     {"--lr", "the rate is an argument of the optimiser: diff[optim.adam(0.001)] f(…)"},
     {"--learning-rate", "the rate is an argument of the optimiser: diff[optim.adam(0.001)] f(…)"},
@@ -236,6 +234,7 @@ namespace {
 
 constexpr const char* group_of_rows = "Rows";
 constexpr const char* group_of_length = "Length of the run";
+constexpr const char* group_of_training = "Training in epochs";
 constexpr const char* group_of_state = "State and parameters";
 constexpr const char* group_of_view = "Watching the run";
 constexpr const char* group_of_keys = "An instance for each key";
@@ -260,6 +259,7 @@ struct Reader {
     app.get_formatter()->column_width(36);
     add_rows();
     add_length();
+    add_training_options(app, options.training, group_of_training);
     add_state();
     add_view();
     add_keys();
@@ -318,6 +318,10 @@ struct Reader {
          "OLD=NEW", group_of_state);
     app.add_flag("--partial", options.partial,
                  "with --load-params: load the parameters that the file has, and list them on stderr")
+        ->needs(load_params)
+        ->group(group_of_state);
+    app.add_flag("--cast-params", options.cast_params,
+                 "with --load-params: round floats of the file to the narrower types of the program")
         ->needs(load_params)
         ->group(group_of_state);
   }
@@ -395,7 +399,7 @@ struct Reader {
           ->type_name("N")
           ->group(group_of_speed);
     if (dealt || for_mpi)
-      app.add_option("--patience", options.patience,
+      app.add_option("--rank-patience", options.rank_patience,
                      "seconds that a rank waits for another (default 600; 0: without end)")
           ->check(complaint_of_count)
           ->type_name("S")
@@ -482,6 +486,7 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
                       (program.threads > 1 ? std::to_string(program.threads) + " threads" : "one thread") +
                       "; give --threads to rmlc build",
                   exit_usage);
+  check_training_options(options.training);
   if (options.save_every > 0 && options.save.empty() && options.resume.empty())
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
   if (!options.map.empty() && options.load.empty() && options.resume.empty() && options.load_params.empty())

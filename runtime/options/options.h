@@ -12,6 +12,7 @@
 
 #include "runtime/base/rmlrt.h"
 #include "runtime/options/plot_address.h"
+#include "runtime/options/training_options.h"
 #include "runtime/stream_io/reading.h"
 
 namespace CLI {
@@ -37,9 +38,11 @@ struct Options {
   std::string key;                  // NAME[:TYPE] of the key column; empty: one instance
   std::vector<std::string> shared;  // patterns of parameters that all keys share
   std::int64_t horizon = 0;
+  TrainingOptions training;
   std::string save, load, resume, load_params;  // files; empty: not given
   std::vector<std::string> map;                 // entries OLD=NEW
   bool partial = false;                         // load_params may lack parameters
+  bool cast_params = false;                     // load_params may have wider floats
   std::int64_t save_every = 0;                  // in cycles; 0: only at the end
   When progress = When::automatic;
   std::vector<std::uint32_t> monitored;  // outputs
@@ -57,7 +60,7 @@ struct Options {
   std::uint64_t capacity = 0;          // elements that may wait in a ring; 0: depends on their size
   std::vector<std::string> sources;    // source files of the program, if known; never overwritten
   std::uint32_t ranks = 1;             // number of threads that run the program together
-  std::int64_t patience = 600;         // seconds to wait for a rank; 0: for ever
+  std::int64_t rank_patience = 600;    // seconds to wait for a rank; 0: for ever
   Ranks* among = nullptr;              // the ranks of this run; null: it runs alone
   bool writes = true;                  // this rank writes rows and state
   std::vector<std::string> arguments;  // the whole command line

@@ -130,7 +130,7 @@ template <typename Reason>
 // Notifies the other ranks whatever ends this one. An error that is not about another rank is
 // reported as an error of this rank.
 int run_rank(const rml_program& program, const Options& options, Transport& transport) {
-  transport.set_patience(std::chrono::seconds(options.patience));
+  transport.set_patience(std::chrono::seconds(options.rank_patience));
   Ranks ranks(transport);
   int status = 0;
   try {

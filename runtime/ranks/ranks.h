@@ -38,6 +38,8 @@ class Ranks {
   // The program for a run on ranks: a cycle in which a call has failed returns a fault, although
   // the state has none.
   rml_program among_ranks(const rml_program& program);
+  // The program that was given to among_ranks.
+  const rml_program& program() const { return *program_; }
   // Throws the failure of a call within the program, if there was one.
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);

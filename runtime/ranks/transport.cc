@@ -38,7 +38,7 @@ std::optional<Message> Transport::try_receive(std::uint32_t from, Tag tag) { ret
 
 std::string Transport::impatience(std::uint32_t other, const std::string& what) const {
   return rank_text(other) + " has not " + what + " in " + std::to_string(patience_.count() / 1000) +
-         " seconds: it is slow, stopped or disconnected; --patience sets how long a rank waits";
+         " seconds: it is slow, stopped or disconnected; --rank-patience sets how long a rank waits";
 }
 
 std::string Transport::problem_of_others(std::uint32_t from, const char* what) {

@@ -12,6 +12,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -25,6 +26,7 @@
 #include "runtime/checkpoint/kept_tensors.h"
 #include "runtime/checkpoint/load_parameters.h"
 #include "runtime/checkpoint/whole_file.h"
+#include "runtime/epochs/input_rows.h"
 #include "runtime/monitor/finite_check.h"
 #include "runtime/monitor/monitors.h"
 #include "runtime/monitor/profile.h"
@@ -38,6 +40,7 @@
 #include "runtime/ranks/ranks.h"
 #include "runtime/run/files_of_run.h"
 #include "runtime/run/leading_rows.h"
+#include "runtime/run/measured_epochs.h"
 #include "runtime/run/program_state.h"
 #include "runtime/run/progress.h"
 #include "runtime/run/resume.h"
@@ -55,32 +58,35 @@ class Run {
   Run(const rml_program& program, const Options& options)
       : program_(program),
         options_(options),
-        in_(program.inputs, program.n_inputs),
         out_(program.outputs, program.n_outputs),
+        input_(program, options, options.inputs, options.training, out_),
+        in_(input_.row()),
         save_to_(options.state_file()),
         kept_(options.kept),
-        texts_(options.reading, in_, out_),
         anchor_(program),
         progress_(options, out_),
         monitors_(program, options, out_),
         sinks_(out_, program.n_outputs - program.n_watched, pipelined()),
         leading_(program, out_, sinks_),
         places_(in_) {
-    auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.reading);
+    std::vector<Endpoint>& inputs = input_.endpoints();
     const Row own(program.outputs, program.n_outputs - program.n_watched);
-    if (options.writes) outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
+    // With a metric, the lines of the epochs take the place of the rows on standard output.
+    if (options.writes && !(options.training.measures() && options.outputs.empty()))
+      outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
+    if (options.training.measures()) epochs_.emplace(program, options, on_standard_output(outputs_));
     if (inputs.empty() && !options.cycles) {
       throw Failure(std::string("node '") + program.name + "' has no inputs that could end the run: give --cycles N",
                     exit_usage);
     }
     refuse_overlap(inputs, outputs_);
     keep_cells(kept_, inputs, outputs_, own);
-    use_texts(texts_, in_, inputs, own, outputs_);
-    locks_ = check_files(program, options, inputs, outputs_);
+    use_texts(input_.texts(), input_.of_files(), inputs, own, outputs_);
+    locks_ = check_files(program, options, epochs_ ? epochs_->with_inputs(inputs) : inputs, outputs_);
     if (!options.resume.empty()) require_continuable(outputs_);
     drains_ = any_peer(inputs);
     if (any_peer(outputs_)) sinks_.without_thread();
-    if (auto source = open_sources(inputs, in_, {[this] { before_reading_blocks(); }, wake_up_.fd()})) {
+    if (auto source = input_.open({[this] { before_reading_blocks(); }, wake_up_.fd()})) {
       if (deals_rows(program)) {
         auto dealt = std::make_unique<DealtRows>(std::move(source), in_, program, *options.among, options.cycles);
         deal_ = dealt.get();
@@ -99,7 +105,17 @@ class Run {
   void begin();
   void tell(const std::vector<std::string>& lines) const;
   void settle();
-  void save();
+  using Pieces = std::vector<std::string_view>;
+  // Calls `write` with the bytes of the state's file.
+  void save(const std::function<void(const Pieces&)>& write);
+  void save() {
+    save([this](const Pieces& pieces) { write_whole_file(save_to_, pieces); });
+  }
+  // The last row of an epoch was computed: measures it, and keeps the state if it is the best one.
+  void end_epoch();
+  bool epoch_has_ended() const {
+    return epochs_ && epochs_->is_due(state_->header().pushed - cycles_before_, input_.rows_of_pass());
+  }
   // The anchor collects the parts of a state that begins at a cycle. Null if no state is saved.
   Anchor* anchor() { return save_to_.empty() ? nullptr : &anchor_; }
   void add_to_anchor() {
@@ -133,7 +149,6 @@ class Run {
   Failure fault();
   void before_reading_blocks();
   void take_row();
-  void tell_window();
   void drain();
   void finish();
   // False for a network: it has its own reading thread and enough other threads.
@@ -152,7 +167,6 @@ class Run {
   void enter(Profile::Phase phase) {
     if (profile_) profile_->enter(phase);
   }
-  std::vector<Profile::Beside> sums_of_ranks() const;
   void finish_profile();
   void tell_statistics(Clock::time_point start) const {
     const rml_header& header = state_->header();
@@ -164,11 +178,13 @@ class Run {
   const rml_program& program_;
   const Options& options_;
   std::vector<NameLock> locks_;  // held until everything is written
-  Row in_;                       // filled by the source; the program reads source_->row()
   Row out_;
+  InputRows input_;
+  Row& in_;  // filled by the source; the program reads source_->row()
   const std::string save_to_;
   KeptCells kept_;  // input cells that are copied to the output as text
-  const ColumnTexts texts_;
+  std::optional<MeasuredEpochs> epochs_;
+  std::string best_;  // the state after the best epoch, as in a file; empty: none
   Anchor anchor_;
   Progress progress_;
   Monitors monitors_;
@@ -216,6 +232,7 @@ int Run::execute() {
     if (program_.network != nullptr) run_network();
     try {
       while (program_.network == nullptr && cycle()) progress_.tick(state_->header().pushed, fraction());
+      if (epoch_has_ended()) end_epoch();
     } catch (const Interrupted&) {
       // A signal has come, and no further row is awaited. The run ends as it does after a whole cycle.
     }
@@ -224,7 +241,10 @@ int Run::execute() {
     sinks_.catch_up();
     for (const auto& sink : sinks_.sinks()) sink->close();
     enter(Profile::saving);
-    if (!save_to_.empty()) save();
+    if (!best_.empty())
+      write_whole_file(save_to_, {best_});
+    else if (!save_to_.empty())
+      save();
     monitors_.close();
     finish_profile();
   } catch (const Failure& failure) {
@@ -236,30 +256,14 @@ int Run::execute() {
   const rml_header& header = state_->header();
   progress_.finish(header.pushed);
   tell_statistics(start);
-  const int signal = interrupt_signal();
-  if (signal != 0 && signal != SIGPIPE && !options_.quiet) {
-    std::fprintf(stderr, "interrupted after %" PRId64 " cycles\n", header.pushed);
-  }
-  if (undetermined_ > 0 && !options_.quiet) {
-    std::fprintf(stderr, "%s\n", undetermined_text(program_, header).c_str());
-  }
-  return signal == 0 ? static_cast<int>(exit_ok) : 128 + signal;
-}
-
-std::vector<Profile::Beside> Run::sums_of_ranks() const {
-  std::vector<Profile::Beside> all;
-  if (options_.among != nullptr)
-    for (const Ranks::Span& s : options_.among->spans())
-      all.push_back(
-          {"sum " + std::to_string(s.site + 1) + " over ranks, " + std::to_string(s.bytes) + " bytes", s.begin, s.end});
-  return all;
+  return tell_end(program_, header, undetermined_, options_.quiet);
 }
 
 void Run::finish_profile() {
   if (std::exchange(profile_written_, true)) return;
   if (trace_) trace_->write(options_.profile);
   if (!profile_) return;
-  profile_->finish(sums_of_ranks());
+  profile_->finish(sums_of_ranks(options_.among));
   if (!options_.quiet) std::fputs(readable(profile_->summary()).c_str(), stderr);
 }
 
@@ -280,7 +284,8 @@ void Run::begin() {
   if (saved)
     rows_again = saved->restore(program_, state_->block(), given_, anchor());
   else if (!options_.load_params.empty())
-    tell(load_parameters(program_, state_->block(), {options_.load_params, options_.map, options_.partial}, given_));
+    tell(load_parameters(program_, state_->block(),
+                         {options_.load_params, options_.map, options_.partial, options_.cast_params}, given_));
   if (header.fault != RML_OK)
     throw Failure(path + ": while the cycles after the saved state were repeated:\n" +
                   fault_text(program_, header, {}));
@@ -327,14 +332,23 @@ void Run::settle() {
 }
 
 // The caller settles the outputs first, so that no row which the state counts as written is lost.
-void Run::save() {
+void Run::save(const std::function<void(const Pieces&)>& write) {
   if (program_.network == nullptr) look();
   if (deal_ != nullptr) deal_->record(record_);
   std::vector<TensorOut> more = monitors_.tensors();
   const rml_header& header = state_->header();
   const KeptTensors kept(kept_, header.popped + record_.rows_again, header.pushed, more);
   const CheckpointOut checkpoint(program_, state_->block(), record_, std::move(more), anchor());
-  write_whole_file(save_to_, checkpoint.pieces());
+  write(checkpoint.pieces());
+}
+
+void Run::end_epoch() {
+  if (!epochs_->end_epoch(state_->block()) || save_to_.empty()) return;
+  settle();
+  save([this](const Pieces& pieces) {
+    best_.clear();
+    for (const std::string_view piece : pieces) best_ += piece;
+  });
 }
 
 bool Run::saves_after(std::int64_t cycles) const {
@@ -481,6 +495,10 @@ bool Run::cycle() {
   enter(Profile::reading);
   if (leads()) send_leading_row();
   if (!next_inputs()) return false;
+  if (epoch_has_ended()) {
+    end_epoch();
+    if (epochs_->over()) return false;
+  }
   enter(Profile::computing);
   const std::int32_t fault = program_.push(state_->block(), row_in().const_pointers(), row_in().present());
   if (fault != RML_OK) throw this->fault();
@@ -489,7 +507,7 @@ bool Run::cycle() {
   drain();
   inspect();
   if (needs_itself(header)) throw Failure(undetermined_text(program_, header));
-  if (!window_told_) tell_window();
+  if (!window_told_) window_told_ = tell_window(program_, state_->block(), options_.quiet);
   enter(Profile::saving);
   if (!save_to_.empty()) {
     add_to_anchor();
@@ -497,15 +515,6 @@ bool Run::cycle() {
     if (saves_after(header.pushed)) save_now();
   }
   return true;
-}
-
-// Warns once that a program which runs without end keeps many of the rows that it has read.
-void Run::tell_window() {
-  constexpr std::int64_t many_rows = 1'000'000, many_bytes = std::int64_t{256} << 20;
-  const rml_header& header = state_->header();
-  window_told_ = header.pushed - header.popped > many_rows || header.buffer_bytes > many_bytes;
-  if (!window_told_ || options_.quiet || program_.finish(state_->block()) != RML_OK) return;
-  std::fprintf(stderr, "%s\n", readable_message(window_text(program_, header)).c_str());
 }
 
 void Run::drain() {
@@ -530,6 +539,7 @@ void Run::take_row() {
     halted_ = options_.on_nan == OnNan::stop;
     if (halted_) return;
   }
+  if (epochs_) epochs_->add(out_);
   if (!seen_) return;
   monitors_.row(cycle);
   leading_.write();

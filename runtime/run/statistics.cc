@@ -1,11 +1,17 @@
-// Prints one line per figure, in a fixed order.
+// Statistics are one line per figure, in a fixed order.
 #include "runtime/run/statistics.h"
 
 #include <algorithm>
 #include <cinttypes>
+#include <csignal>
 #include <cstdio>
+#include <string>
 
+#include "runtime/base/failure.h"
+#include "runtime/base/faults.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/readable.h"
+#include "runtime/base/signals.h"
 
 namespace rml::rt {
 
@@ -31,6 +37,32 @@ void print_statistics(const rml_program& program, const rml_header& header, cons
                  header.longest_segment);
   std::fprintf(stderr, "buffers          %" PRId64 " bytes at most\n",
                std::max(run.peak_buffer_bytes, header.buffer_bytes));
+}
+
+bool tell_window(const rml_program& program, void* state, bool quiet) {
+  constexpr std::int64_t many_rows = 1'000'000, many_bytes = std::int64_t{256} << 20;
+  const rml_header& header = *static_cast<const rml_header*>(state);
+  if (header.pushed - header.popped <= many_rows && header.buffer_bytes <= many_bytes) return false;
+  if (!quiet && program.finish(state) == RML_OK)
+    std::fprintf(stderr, "%s\n", readable_message(window_text(program, header)).c_str());
+  return true;
+}
+
+int tell_end(const rml_program& program, const rml_header& header, std::int64_t undetermined, bool quiet) {
+  const int signal = interrupt_signal();
+  if (signal != 0 && signal != SIGPIPE && !quiet)
+    std::fprintf(stderr, "interrupted after %" PRId64 " cycles\n", header.pushed);
+  if (undetermined > 0 && !quiet) std::fprintf(stderr, "%s\n", undetermined_text(program, header).c_str());
+  return signal == 0 ? static_cast<int>(exit_ok) : 128 + signal;
+}
+
+std::vector<Profile::Beside> sums_of_ranks(const Ranks* ranks) {
+  std::vector<Profile::Beside> all;
+  if (ranks != nullptr)
+    for (const Ranks::Span& s : ranks->spans())
+      all.push_back(
+          {"sum " + std::to_string(s.site + 1) + " over ranks, " + std::to_string(s.bytes) + " bytes", s.begin, s.end});
+  return all;
 }
 
 }  // namespace rml::rt

@@ -1,9 +1,13 @@
-// Prints the statistics that --stats requests at the end of a run.
+// Prints notes about a run: the statistics that --stats requests, and why a run ended early or keeps
+// many rows.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "runtime/base/rmlrt.h"
+#include "runtime/monitor/profile.h"
+#include "runtime/ranks/ranks.h"
 
 namespace rml::rt {
 
@@ -14,5 +18,16 @@ struct Statistics {
 };
 
 void print_statistics(const rml_program& program, const rml_header& header, const Statistics& run);
+
+// Warns that a program which runs without end keeps many of the rows that it has read. True if it
+// does.
+bool tell_window(const rml_program& program, void* state, bool quiet);
+
+// Says that the run was interrupted, and why rows are missing. undetermined: their number. Returns
+// the exit status.
+int tell_end(const rml_program& program, const rml_header& header, std::int64_t undetermined, bool quiet);
+
+// The sums over ranks, for a profile. ranks: null if the program runs alone.
+std::vector<Profile::Beside> sums_of_ranks(const Ranks* ranks);
 
 }  // namespace rml::rt

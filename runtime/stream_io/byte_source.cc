@@ -58,6 +58,9 @@ ByteSource& ByteSource::operator=(ByteSource&& other) noexcept {
   raw_read_ = other.raw_read_;
   raw_size_ = other.raw_size_;
   most_unread_ = other.most_unread_;
+  first_ = other.first_;
+  regular_ = other.regular_;
+  most_read_ = other.most_read_;
   return *this;
 }
 
@@ -81,7 +84,10 @@ ByteSource ByteSource::open(const std::string& path, Coding coding, Waiting wait
   struct stat status{};
   if (fstat(source.fd_, &status) == 0) {
     if (S_ISDIR(status.st_mode)) throw Failure("cannot read '" + source.name_ + "': it is a directory");
-    if (S_ISREG(status.st_mode)) source.raw_size_ = static_cast<std::uint64_t>(status.st_size);
+    source.regular_ = S_ISREG(status.st_mode);
+    if (source.regular_) source.raw_size_ = static_cast<std::uint64_t>(status.st_size);
+    const off_t at = source.regular_ ? ::lseek(source.fd_, 0, SEEK_CUR) : 0;
+    if (at > 0) source.first_ = static_cast<std::uint64_t>(at);
     source.device_ = (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && ::isatty(source.fd_) == 0;
   }
   source.waiting_ = std::move(waiting);
@@ -119,6 +125,22 @@ double ByteSource::fraction() const {
   if (raw_size_ == 0) return -1;
   const std::uint64_t unread = inflater_ ? 0 : size();
   return std::min(1.0, static_cast<double>(raw_read_ - unread) / static_cast<double>(raw_size_));
+}
+
+bool ByteSource::can_seek() const { return !inflater_ && !input_ && (fd_ < 0 || regular_); }
+
+void ByteSource::seek(std::uint64_t offset) {
+  const std::uint64_t in_memory = fd_ < 0 ? raw_read_ : buffer_ ? static_cast<std::uint64_t>(end_ - buffer_.get()) : 0;
+  if (offset <= raw_read_ && raw_read_ - offset <= in_memory) {
+    begin_ = end_ - (raw_read_ - offset);
+    return;
+  }
+  constexpr std::size_t first_read = 4096;
+  if (::lseek(fd_, static_cast<off_t>(first_ + offset), SEEK_SET) < 0)
+    throw Failure("cannot read '" + name_ + "': " + std::strerror(errno));
+  begin_ = end_ = buffer_.get();
+  raw_read_ = offset;
+  most_read_ = first_read;
 }
 
 std::size_t ByteSource::read_raw(char* to, std::size_t room) {
@@ -214,7 +236,9 @@ bool ByteSource::more() {
   const std::size_t used = buffer_ ? static_cast<std::size_t>(end_ - buffer_.get()) : capacity_;
   if (capacity_ - used < chunk) make_room();
   char* to = buffer_.get() + (end_ - buffer_.get());
-  const std::size_t room = static_cast<std::size_t>(buffer_.get() + capacity_ - to);
+  const std::size_t free = static_cast<std::size_t>(buffer_.get() + capacity_ - to);
+  const std::size_t room = std::min(free, most_read_);
+  if (most_read_ < chunk) most_read_ *= 2;
   const std::size_t count = inflater_ ? inflate_some(to, room) : read_raw(to, room);
   end_ += count;
   return count > 0;

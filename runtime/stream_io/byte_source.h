@@ -54,6 +54,12 @@ class ByteSource {
 
   const std::string& name() const { return name_; }
   double fraction() const;
+  // True if `seek` can be called: the bytes are in memory or in a regular file, and not compressed.
+  bool can_seek() const;
+  // The number of consumed bytes.
+  std::uint64_t offset() const { return raw_read_ - size(); }
+  // Continues at an offset. Bytes in the buffer are not read again.
+  void seek(std::uint64_t offset);
 
  private:
   struct Inflater;
@@ -78,7 +84,10 @@ class ByteSource {
   const char* begin_ = nullptr;
   const char* end_ = nullptr;
   std::uint64_t raw_read_ = 0;
-  std::uint64_t raw_size_ = 0;  // 0: unknown
+  std::uint64_t raw_size_ = 0;        // 0: unknown
+  std::uint64_t first_ = 0;           // position in the file of the first byte that was read
+  bool regular_ = false;              // the source is a regular file
+  std::size_t most_read_ = SIZE_MAX;  // size of the next read in bytes; small after a seek
   // A longer record shows that a binary file has a wrong name.
   std::uint64_t most_unread_ = std::uint64_t{1} << 30;
 };

@@ -140,7 +140,7 @@ bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::st
 std::string ColumnTexts::complaint(std::uint32_t input, const std::string& text) const {
   if (is_key(input) && !is_utf8(text))
     return "'" + text + "' is not UTF-8, as keys must be: iconv -t UTF-8 -f ENCODING converts the file";
-  if (is_key(input)) return "'" + text + "' is not a key: every row needs one";
+  if (is_key(input)) return "'" + text + "' is not a " + key_word() + ": every row needs one";
   if (const auto time = times_.find(input); time != times_.end())
     return "'" + text + "' is not a time such as " + time->second.example();
   const ClassList& list = classes_[by_input_.at(input)];

@@ -24,6 +24,13 @@ class ColumnTexts {
 
   // From now on, the values of these two ports are numbers of keys, whose texts are in the table.
   void use_keys(KeyTable& keys, std::uint32_t input, std::uint32_t output);
+  // From now on, the values of the input are numbers of groups of rows (--segments-by).
+  void use_groups(KeyTable& groups, std::uint32_t input) {
+    use_keys(groups, input, UINT32_MAX);
+    of_groups_ = true;
+  }
+  // "key" or "group": the word for the meaning of the texts.
+  const char* key_word() const { return of_groups_ ? "group" : "key"; }
   bool is_key(std::uint32_t input) const { return keys_ != nullptr && input == key_input_; }
   // The table of keys if the output is a key that is a text, otherwise null.
   const KeyTable* keys_of(std::uint32_t output) const {
@@ -51,6 +58,7 @@ class ColumnTexts {
   std::map<std::uint32_t, TimeFormat> times_;                  // by input
   KeyTable* keys_ = nullptr;                                   // null: keys are not texts
   std::uint32_t key_input_ = 0, key_output_ = 0;
+  bool of_groups_ = false;
 };
 
 }  // namespace rml::rt

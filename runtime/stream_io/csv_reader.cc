@@ -56,6 +56,16 @@ class CsvReader final : public RowSource {
   Place where(std::uint32_t port) const override;
   double fraction() const override { return records_.bytes().fraction(); }
   const std::string& name() const override { return records_.bytes().name(); }
+  bool can_go_back() const override { return records_.bytes().can_seek(); }
+  void mark(std::vector<Mark>& marks) const override {
+    marks.push_back(records_.mark());
+    marks.back().row = cycle_ + 1;
+  }
+  const Mark* go_to(const Mark* marks) override {
+    records_.go_to(*marks);
+    cycle_ = marks->row - 1;
+    return marks + 1;
+  }
 
  private:
   void read_header();
@@ -203,8 +213,9 @@ void CsvReader::plan_columns() {
 void CsvReader::missing(std::uint32_t i, std::uint64_t element, const std::vector<std::string>& unknown) const {
   const rml_port& port = row_.port(i);
   const std::string wanted = element_name(port, element);
-  const std::string text = name() + ":1: no column '" + wanted + "' for " +
-                           (is_key_text(i) ? "the keys" : "input " + expected_columns(port));
+  const std::string text =
+      name() + ":1: no column '" + wanted + "' for " +
+      (is_key_text(i) ? std::string("the ") + texts_->key_word() + "s" : "input " + expected_columns(port));
   if (likely_separator_ != 0) {
     const std::string separator = likely_separator_ == '\t' ? "tab" : std::string(1, likely_separator_);
     throw Failure(text + "; the separator looks like " + (separator == "tab" ? "a tab" : "'" + separator + "'") +
@@ -373,7 +384,7 @@ void CsvReader::wrongly_missing(std::uint32_t i) {
   const std::string_view text = cell_text(c, field(c));
   const std::string column = records_.place(field(c).data()) + cycle_text() + "column '" + names_[c] + "' is " +
                              (text.empty() ? "empty" : "'" + std::string(text) + "'") + ", but ";
-  if (is_key_text(i)) throw Failure(column + "every row belongs to a key");
+  if (is_key_text(i)) throw Failure(column + "every row belongs to a " + texts_->key_word());
   if (filled_[i] > 0)
     throw Failure(column + "other elements of '" + port.name + "' are not" + (text.empty() ? "" : " missing"));
   if (missing_ == Missing::nan)

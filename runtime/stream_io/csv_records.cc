@@ -109,6 +109,14 @@ bool CsvRecords::next() {
   return true;
 }
 
+void CsvRecords::go_to(const Mark& mark) {
+  bytes_.seek(mark.offset);
+  length_ = 0;
+  line_ = mark.line;
+  lines_in_record_ = 0;
+  first_ = false;
+}
+
 // Line ends in a record are inside quotes. Positions are mostly requested in order, so counting
 // continues from the last one.
 Place CsvRecords::where(const char* at) const {

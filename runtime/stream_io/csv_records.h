@@ -37,6 +37,9 @@ class CsvRecords {
   Place where(const char* at) const;
   std::string place(const char* at) const { return place_text(bytes_.name(), where(at)); }
   const ByteSource& bytes() const { return bytes_; }
+  // Offset and line of the next record; `go_to` continues there.
+  Mark mark() const { return {bytes_.offset() + length_, line_ + (first_ ? 1 : lines_in_record_), 0}; }
+  void go_to(const Mark& mark);
   char separator() const { return separator_; }
 
  private:

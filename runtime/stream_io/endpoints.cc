@@ -34,6 +34,10 @@ std::optional<Format> format_named(const std::string& name) {
   return std::nullopt;
 }
 
+bool is_arrow(const std::string& path) {
+  return has_suffix(path, ".parquet") || has_suffix(path, ".arrow") || has_suffix(path, ".feather");
+}
+
 bool is_device_or_pipe(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
@@ -62,6 +66,11 @@ void choose_format(Endpoint& endpoint, const std::string& stdio_format, const ch
   const bool has_dot = dot != path.npos && path.find('/', dot) == path.npos;
   if (const auto format = has_dot ? format_named(path.substr(dot + 1)) : std::nullopt) {
     endpoint.format = *format;
+  } else if (is_arrow(path)) {
+    throw Failure(std::string(option) + " " + endpoint.path +
+                      ": Parquet and Arrow files are not read or written directly; convert the file, for example in "
+                      "Python: pyarrow.csv.write_csv(pyarrow.parquet.read_table(\"x.parquet\"), \"x.csv\")",
+                  exit_usage);
   } else if (stdio_format.empty() && !is_device_or_pipe(endpoint.path)) {
     throw Failure(std::string(option) + " " + endpoint.path +
                       ": the suffix does not name a format; use .csv, .jsonl, .chron, .npy or .npz (each also with "
@@ -221,7 +230,8 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
 }  // namespace
 
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
-                                     const std::string& stdio_format, const Row& row, const Reading& reading) {
+                                     const std::string& stdio_format, const Row& row, const Reading& reading,
+                                     const Ports& computed) {
   const std::string word = port_word(direction);
   if (row.size() == 0) {
     if (arguments.empty()) return {};
@@ -230,6 +240,7 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
   }
   Assignment assignment;
   assignment.named.assign(row.size(), false);
+  for (const std::uint32_t i : computed) assignment.named[i] = true;
   for (const std::string& argument : arguments) assign(direction, argument, row, assignment);
   if (arguments.empty()) assign(direction, "-", row, assignment);
   Ports others;
@@ -399,6 +410,10 @@ void require_continuable(const std::vector<Endpoint>& outputs) {
                     exit_usage);
     }
   }
+}
+
+bool on_standard_output(const std::vector<Endpoint>& outputs) {
+  return std::any_of(outputs.begin(), outputs.end(), [](const Endpoint& e) { return e.path == "-"; });
 }
 
 bool any_peer(const std::vector<Endpoint>& endpoints) {

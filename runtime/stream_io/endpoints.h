@@ -35,9 +35,11 @@ struct Endpoint {
 };
 
 // Assigns ports to endpoints without opening anything. Standard input or output serves all ports
-// if there is no argument. Throws Failure with status 2 for a wrong argument.
+// if there is no argument. Throws Failure with status 2 for a wrong argument. computed: inputs that
+// the run computes itself, and no endpoint provides.
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
-                                     const std::string& stdio_format, const Row& row, const Reading& reading = {});
+                                     const std::string& stdio_format, const Row& row, const Reading& reading = {},
+                                     const Ports& computed = {});
 
 // Connects the CSV inputs to the CSV outputs for the cells to be copied. row: the row of the
 // outputs. Throws Failure with status 2 if there is no such input or output, or if an output has
@@ -60,6 +62,8 @@ std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const
 // Throws Failure for an output that a later run could not continue.
 void require_continuable(const std::vector<Endpoint>& outputs);
 
+// True if an output is standard output.
+bool on_standard_output(const std::vector<Endpoint>& outputs);
 // True if an endpoint is a peer. Rows of peers are read and written one by one.
 bool any_peer(const std::vector<Endpoint>& endpoints);
 

@@ -2,6 +2,7 @@
 //
 // All streams of a program have the same length. If one input file ends before another, this is
 // reported as an error at the first cycle that only one of them has.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -51,6 +52,17 @@ class EqualLength final : public RowSource {
   }
 
   const std::string& name() const override { return sources_.front()->name(); }
+  bool can_go_back() const override {
+    return std::all_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->can_go_back(); });
+  }
+  void mark(std::vector<Mark>& marks) const override {
+    for (const auto& source : sources_) source->mark(marks);
+  }
+  const Mark* go_to(const Mark* marks) override {
+    cycles_ = marks->row;
+    for (const auto& source : sources_) marks = source->go_to(marks);
+    return marks;
+  }
 
  private:
   const RowSource& source_of(std::uint32_t port) const {

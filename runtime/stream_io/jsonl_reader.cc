@@ -86,7 +86,8 @@ class ObjectHandler {
     return number({text, std::to_chars(text, text + sizeof text, value).ptr});
   }
   bool number_float(double, const std::string& text) {
-    if (port_ && is_key()) return fail(text + " is not a key: a key is a text, an integer or a Boolean");
+    if (port_ && is_key())
+      return fail(text + " is not a " + texts_->key_word() + ": it is a text, an integer or a Boolean");
     if (decimal_point_ == '.') return number(text);
     std::string plain = text;
     for (char& c : plain) c = c == decimal_point_ ? '.' : c;
@@ -182,7 +183,7 @@ class ObjectHandler {
     error_ = (port_ ? "'" + std::string(port_->name) + "': " : "") + text;
     return false;
   }
-  std::string type_name() const { return is_key() ? "a key" : type_text(*port_); }
+  std::string type_name() const { return is_key() ? std::string("a ") + texts_->key_word() : type_text(*port_); }
   bool is_key() const { return texts_ != nullptr && texts_->is_key(index_); }
   bool key_text(const std::string& text) {
     if (text.empty() || !texts_->parse(*port_, index_, text, to_)) return fail(texts_->complaint(index_, text));
@@ -279,6 +280,17 @@ class JsonlReader final : public RowSource {
   Place where(std::uint32_t) const override { return {number_, 0}; }
   double fraction() const override { return bytes_.fraction(); }
   const std::string& name() const override { return bytes_.name(); }
+  bool can_go_back() const override { return bytes_.can_seek(); }
+  void mark(std::vector<Mark>& marks) const override {
+    marks.push_back({bytes_.offset() + length_, number_, cycle_ + 1});
+  }
+  const Mark* go_to(const Mark* marks) override {
+    bytes_.seek(marks->offset);
+    length_ = 0;
+    number_ = marks->line;
+    cycle_ = marks->row - 1;
+    return marks + 1;
+  }
 
  private:
   bool follows(std::uint32_t port) const {

@@ -53,6 +53,15 @@ class NpyReader final : public RowSource {
   Place where(std::uint32_t) const override { return {}; }
   double fraction() const override { return rows_ == 0 ? 1 : static_cast<double>(cycle_) / static_cast<double>(rows_); }
   const std::string& name() const override { return bytes_.name(); }
+  bool can_go_back() const override { return bytes_.can_seek(); }
+  void mark(std::vector<Mark>& marks) const override {
+    marks.push_back({bytes_.offset(), 0, static_cast<std::int64_t>(cycle_)});
+  }
+  const Mark* go_to(const Mark* marks) override {
+    bytes_.seek(marks->offset);
+    cycle_ = static_cast<std::uint64_t>(marks->row);
+    return marks + 1;
+  }
 
  private:
   void take(std::uint64_t rows, void* to) {
@@ -128,6 +137,9 @@ class NpzReader final : public RowSource {
   const std::string& file(std::uint32_t port) const override { return entries_->file(port); }
   double fraction() const override { return entries_->fraction(); }
   const std::string& name() const override { return bytes_.name(); }
+  bool can_go_back() const override { return entries_->can_go_back(); }
+  void mark(std::vector<Mark>& marks) const override { entries_->mark(marks); }
+  const Mark* go_to(const Mark* marks) override { return entries_->go_to(marks); }
 
  private:
   const ZipEntry& find(const std::vector<ZipEntry>& entries, const rml_port& port) const {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace rml::rt {
 
@@ -18,6 +19,13 @@ struct Place {
 
 // "in.csv:4:7".
 std::string place_text(const std::string& file, const Place& place);
+
+// The beginning of a row, at which a reader of a file can continue.
+struct Mark {
+  std::uint64_t offset = 0;  // bytes from the beginning of the file
+  std::int64_t line = 0;     // numbered from 1; 0 if the format has none
+  std::int64_t row = 0;      // numbered from 0
+};
 
 class RowSource {
  public:
@@ -45,6 +53,12 @@ class RowSource {
   // The share of the input already read, in [0, 1]; negative if its size is unknown.
   virtual double fraction() const = 0;
   virtual const std::string& name() const = 0;
+  // True if the source can continue at the marks of rows that it has read.
+  virtual bool can_go_back() const { return false; }
+  // Appends where the next row begins: one mark for each file.
+  virtual void mark(std::vector<Mark>& marks) const { static_cast<void>(marks); }
+  // Continues at the marks that this source has appended. Returns the address after its marks.
+  virtual const Mark* go_to(const Mark* marks) { return marks; }
 };
 
 }  // namespace rml::rt

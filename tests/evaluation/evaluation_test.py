@@ -236,6 +236,20 @@ def check_segments(folder):
                 "--output", folder / "out.csv")
             found.append([row["guess"] for row in table((folder / "out.csv").read_text())])
             assert found[0][:changed + 1] == found[-1][:changed + 1] and (changed == 60 or found[0] != found[-1]), text
+    # The ends of sequences may also come from a column of the file.
+    sequences = np.cumsum([0, *(end for end, *_ in rows[:-1])])
+    (folder / "g.csv").write_text("sequence,x[0],x[1],y\n" + "".join(
+        f"{sequence},{a},{b},{y}\n" for sequence, (_, a, b, y) in zip(sequences, rows)))
+    by_column = run("eval", folder / "s.rml", "--progressive", "--metric", "mae:guess:y", "--input", folder / "g.csv",
+                    "--segments-by", "sequence", "--output", folder / "by_column.csv")
+    by_flag = "end,x[0],x[1],y\n" + "".join(f"{'FT'[end or k == 59]},{a},{b},{y}\n" for k, (end, a, b, y) in enumerate(rows))
+    (folder / "f.csv").write_text(by_flag)
+    assert by_column == run("eval", folder / "s.rml", "--progressive", "--metric", "mae:guess:y", "--input",
+                            folder / "f.csv", "--output", folder / "by_flag.csv")
+    assert (folder / "by_column.csv").read_bytes() == (folder / "by_flag.csv").read_bytes()
+    _, error = run("eval", folder / "s.rml", "--progressive", "--metric", "mae:guess:y", "--input", folder / "s.csv",
+                   "--epochs", "2", status=2)
+    assert "--epochs: each prediction is scored once" in error
     for equation in OF_OPEN:
         refused(folder, "node main(end: bool, other: bool, y: f64) -> (guess: f64)\n  first = true fby end;\n"
                 f"  ahead = if end then y else post ahead;\n{equation}\n", "end,other,y\n",

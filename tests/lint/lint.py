@@ -156,7 +156,7 @@ def rule_third_parties():
         "protobuf": (r"^google/protobuf|\.pb\.h$", r"onnx/(read_model|decode_tensor|write_model)\.cc"),
         "libmosquitto": (r"^mosquitto|^mqtt_protocol", r"runtime/stream_io/live/mqtt/.*"),
         "MPI": (r"^mpi\.h$", r"runtime/ranks/mpi/.*"),
-        "CLI11": (r"^CLI/", r"driver/(main|command_options|usage_error)\.cc|driver/(command_line|usage_error)\.h|runtime/options/options\.cc"),
+        "CLI11": (r"^CLI/", r"driver/(main|command_options|usage_error)\.cc|driver/(command_line|usage_error)\.h|runtime/options/(training_)?options\.cc"),
     }
     for path in sources():
         for number, target in includes(path):

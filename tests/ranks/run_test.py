@@ -297,7 +297,7 @@ class Ranks(unittest.TestCase):
         self.assertIn("--keep end: ", self.refused(2, "--keep", "end"))
 
     def test_wrong_options(self):
-        self.assertIn("--patience: '-1': must be 0 or more", self.refused(2, "--patience", "-1"))
+        self.assertIn("--rank-patience: '-1': must be 0 or more", self.refused(2, "--rank-patience", "-1"))
         if TRANSPORT == "threads":
             for ranks in ("0", "257", "x"):
                 self.assertIn("--ranks", self.refused(ranks))
@@ -403,9 +403,9 @@ class Processes(Ranks):
                 self.check_state()
 
     def test_stopped_rank(self):
-        """A rank that does not answer is waited for as long as --patience says, and then
+        """A rank that does not answer is waited for as long as --rank-patience says, and then
         named."""
-        process = self.start(3, "--patience", "2", environment=SLOWER)
+        process = self.start(3, "--rank-patience", "2", environment=SLOWER)
         stopped = self.running(3)[-1]
         time.sleep(1)
         os.kill(stopped, signal.SIGSTOP)
