@@ -116,6 +116,17 @@ std::string note(const Layout& layout, double y, const std::string& words) {
          escaped(shortened(words, letters)) + "</text>\n";
 }
 
+// What the picture does not show; empty: it shows all.
+std::string left_out(const std::vector<PlottedRun>& runs, std::size_t panels, const PlotAddress& form) {
+  std::string names;
+  for (const PlottedRun& run : runs)
+    for (const Series& series : run.series)
+      if (!series.any()) names += (names.empty() ? "no finite value: " : ", ") + label(series, run);
+  if (panels == 0) return names;
+  return std::to_string(panels) + " more panels have no room: choose outputs with --monitor" +
+         (form.size ? ", or a larger size" : "") + (names.empty() ? "" : "; " + names);
+}
+
 }  // namespace
 
 std::string plot_svg(const std::string& title, const std::vector<PlottedRun>& runs, const PlotAddress& form) {
@@ -136,10 +147,8 @@ std::string plot_svg(const std::string& title, const std::vector<PlottedRun>& ru
     const bool lowest = p + layout.columns >= shown;
     text += Panel(std::move(curves), std::move(strokes), panels[p].logarithmic, cycles, layout.box(p)).svg(p, lowest);
   }
-  if (shown < panels.size())
-    text += note(layout, title_height - 2,
-                 std::to_string(panels.size() - shown) + " more panels have no room: choose outputs with --monitor" +
-                     (form.size ? ", or a larger size" : ""));
+  if (const std::string words = left_out(runs, panels.size() - shown, form); !words.empty())
+    text += note(layout, title_height - 2, words);
   return text + "</svg>\n";
 }
 

@@ -213,7 +213,7 @@ bool Series::restore(const std::vector<double>& numbers) {
   if (!numbers.empty() && numbers[0] > 0) return restore_old(numbers);
   constexpr std::size_t head = 4;
   if (numbers.size() < head || numbers[0] != saved_form || !(numbers[1] >= 1)) return false;
-  if (!(numbers[3] >= 0 && numbers[3] <= most_buckets)) return false;
+  if (!(numbers[2] >= 0 && numbers[2] < 0x1p53 && numbers[3] >= 0 && numbers[3] <= most_buckets)) return false;
   const std::size_t end = head + static_cast<std::size_t>(numbers[3]) * numbers_per_bucket;
   if (!excerpts_.read(numbers, end)) return false;
   span_ = numbers[1];
@@ -231,6 +231,7 @@ bool Series::restore(const std::vector<double>& numbers) {
 // Earlier versions kept means and extremes only. The samples are then the extremes and the mean.
 bool Series::restore_old(const std::vector<double>& numbers) {
   if (numbers.size() < 2 || (numbers.size() - 2) % old_numbers_per_bucket != 0) return false;
+  if (!(numbers[1] >= 0 && numbers[1] < 0x1p53)) return false;
   not_finite_ = static_cast<std::uint64_t>(numbers[1]);
   buckets_.clear();
   for (std::size_t k = 2; k < numbers.size(); k += old_numbers_per_bucket) {

@@ -280,6 +280,8 @@ TEST(Plot, of_little_or_nothing) {
   Series nothing("a");
   nothing.add(0, std::nan(""));
   EXPECT_NE(plot({nothing}).find("no value was there to show"), std::string::npos);
+  EXPECT_NE(plot({nothing, curve("b", 0, 1)}).find(">no finite value: a<"), std::string::npos);
+  EXPECT_EQ(plot({curve("b", 0, 1)}).find("no finite value"), std::string::npos);
   Series one("a & <b>");
   one.add(7, 3);
   const std::string svg = plot_svg("x < y\x01", {{"", {one}}});
