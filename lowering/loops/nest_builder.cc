@@ -54,6 +54,7 @@ class Elements final : public scalar::Spelling {
     if (!is_real()) return scalar::spell(ScalarOp::gt, x, bound);
     return scalar::spell(ScalarOp::logical_not, scalar::spell(ScalarOp::le, x, bound));
   }
+  void stop_if(Term bad) override { nest_.check({element(bad), RML_FAULT_NUMERIC, nest_.scope().site(value_)}); }
 
  private:
   void check_divisor(std::uint32_t divisor) {

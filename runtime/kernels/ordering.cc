@@ -103,8 +103,15 @@ int32_t rml_kernel_searchsorted(rml_kernel_call* call) {
   return with_type(sorted->dtype, [&]<class T>(T) -> std::int32_t {
     const T *a = static_cast<const T*>(sorted->data), *v = static_cast<const T*>(values->data);
     auto* y = static_cast<std::int32_t*>(call->result->data);
+    // A short vector is compared element by element, as in the code that the compiler writes.
+    constexpr std::int64_t longest_compared = 16;
     for (std::int64_t k = 0, n = count(*values); k < n; ++k) {
       const T* end = a + sorted->extents[0];
+      if (sorted->extents[0] <= longest_compared) {
+        const auto counts = [&](T x) { return right ? !before(v[k], x) : before(x, v[k]); };
+        y[k] = static_cast<std::int32_t>(std::count_if(a, end, counts));
+        continue;
+      }
       const T* at = right ? std::upper_bound(a, end, v[k], before<T>) : std::lower_bound(a, end, v[k], before<T>);
       y[k] = static_cast<std::int32_t>(at - a);
     }

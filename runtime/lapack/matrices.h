@@ -10,6 +10,7 @@
 #include "runtime/base/rmlrt.h"
 #include "runtime/kernels/kernel.h"
 #include "runtime/lapack/fortran.h"
+#include "runtime/lapack/small.h"
 
 namespace rml::lapack {
 
@@ -90,6 +91,7 @@ void symmetrise(const T* a, std::int64_t n, T* to) {
 // matrix is singular.
 template <class T>
 bool invert(const T* a, std::int64_t n, T* lu, Int* pivots, T* to) {
+  if (n <= small::most_rows) return small::invert(a, n, to);
   std::copy_n(a, n * n, lu);
   if (getrf(Int(n), lu, pivots) != 0) return false;
   std::fill_n(to, n * n, T(0));

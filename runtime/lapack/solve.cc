@@ -4,6 +4,7 @@
 // of the factored matrix.
 #include "runtime/kernels/lapack.h"
 #include "runtime/lapack/matrices.h"
+#include "runtime/lapack/small.h"
 
 namespace {
 
@@ -39,10 +40,11 @@ std::int64_t bytes_of(std::int64_t size, Extents... extents) {
 }
 
 // For each system of the batch, calls prepare(pieces, matrix, n) when the matrix of a changes,
-// and then solve(…), in place, on the right-hand side by columns. Both return false if the matrix
+// and then solve(…), in place, on the right-hand side by columns. Small systems are solved by
+// solve_small(pieces, matrix, right-hand side, n, columns, result). All return false if the matrix
 // is singular.
-template <class T, class Prepare, class Solve>
-std::int32_t solve_each(const rml_kernel_call* call, Prepare prepare, Solve solve) {
+template <class T, class Prepare, class Solve, class SolveSmall>
+std::int32_t solve_each(const rml_kernel_call* call, Prepare prepare, Solve solve, SolveSmall solve_small) {
   const rml_array& result = *call->result;
   const bool vector = call->operands[1].rank == 1;
   const Matrices a(call->operands[0]), b(call->operands[1], vector);
@@ -61,7 +63,7 @@ std::int32_t solve_each(const rml_kernel_call* call, Prepare prepare, Solve solv
     T* out = elements<T>(result) + at * n * columns;
     if (which != prepared) {
       finite = all_finite(matrix, n * n);
-      if (finite && !prepare(own, matrix, n)) return RML_FAULT_NUMERIC;
+      if (finite && n > small::most_rows && !prepare(own, matrix, n)) return RML_FAULT_NUMERIC;
       prepared = which;
     }
     if (!finite) {
@@ -69,6 +71,10 @@ std::int32_t solve_each(const rml_kernel_call* call, Prepare prepare, Solve solv
       continue;
     }
     const T* right = elements<const T>(call->operands[1]) + broadcast_place(b, result.extents, rank, at) * n * columns;
+    if (n <= small::most_rows) {
+      if (!solve_small(own, matrix, right, n, columns, out)) return RML_FAULT_NUMERIC;
+      continue;
+    }
     transpose(right, n, columns, own.right);
     if (!solve(own, matrix, n, columns)) return RML_FAULT_NUMERIC;
     transpose(own.right, columns, n, out);
@@ -144,6 +150,11 @@ std::int32_t rml_lapack_solve(rml_kernel_call* call) {
         },
         [](const SolvePieces<T>& own, const T*, std::int64_t n, std::int64_t columns) {
           return getrs('T', Int(n), Int(columns), own.lu, own.pivots, own.right) == 0;
+        },
+        [](const SolvePieces<T>& own, const T* matrix, const T* right, std::int64_t n, std::int64_t columns, T* out) {
+          std::copy_n(matrix, n * n, own.lu);
+          std::copy_n(right, n * columns, own.right);
+          return small::solve(own.lu, own.right, n, columns, out);
         });
   });
 }
@@ -155,6 +166,9 @@ std::int32_t rml_lapack_triangular_solve(rml_kernel_call* call) {
         call, [](const SolvePieces<T>&, const T*, std::int64_t) { return true; },
         [&](const SolvePieces<T>& own, const T* matrix, std::int64_t n, std::int64_t columns) {
           return trtrs(lower ? 'U' : 'L', 'T', unit ? 'U' : 'N', Int(n), Int(columns), matrix, own.right) == 0;
+        },
+        [&](const SolvePieces<T>&, const T* matrix, const T* right, std::int64_t n, std::int64_t columns, T* out) {
+          return small::solve_triangular(matrix, right, n, columns, lower, unit, out);
         });
   });
 }
@@ -175,7 +189,7 @@ std::int32_t rml_lapack_cholesky(rml_kernel_call* call) {
     return each_square<T>(call, n * n, [&](const T* matrix, T* out) {
       if (n == 0) return true;
       symmetrise(matrix, n, out);
-      if (potrf('U', Int(n), out) != 0) return false;
+      if (n <= small::most_rows ? !small::factor(out, n) : potrf('U', Int(n), out) != 0) return false;
       for (std::int64_t i = 0; i < n; ++i) std::fill(out + i * n + i + 1, out + (i + 1) * n, T(0));
       return true;
     });

@@ -25,7 +25,8 @@ bool can_fail(const Core& core, ValueId v) {
   }
   const auto* a = apply_of(core, v);
   if (a == nullptr || !operators()[a->op].can_fail) return false;
-  return operators()[a->op].lowering != Lowering::elementwise || may_be_zero(core, a->operands[1]);
+  if (operators()[a->op].lowering != Lowering::elementwise) return true;
+  return a->operands.size() == 1 || may_be_zero(core, a->operands[1]);
 }
 
 void change_bodies(Core& core, const std::function<void(Core&)>& change) {

@@ -4,10 +4,15 @@
 // the nodes of stdlib/linalg.rml unpack it and have the gradients. Operators on symmetric
 // matrices compute with (a + aᵀ) / 2, so that a derivative by every element exists. If there is
 // no result, for instance of a singular matrix, the run stops.
+#include <algorithm>
 #include <limits>
+#include <type_traits>
 
+#include "runtime/base/rmlrt.h"
 #include "runtime/kernels/lapack.h"
+#include "semantics/operators/pointwise.h"
 #include "semantics/operators/rules.h"
+#include "semantics/operators/scalar_functions.h"
 
 namespace rml {
 
@@ -140,6 +145,50 @@ OperatorInfo can_fail(OperatorInfo info, std::string_view failure) {
 constexpr std::string_view singular = "the matrix is singular";
 constexpr std::string_view diverging = "the singular values or eigenvalues do not converge";
 
+constexpr std::string_view indefinite = "the matrix is not positive definite";
+
+// The pivots of an elimination, of which `Bad` ones stop the run.
+template <class Bad>
+Fault evaluate_pivots(const Application& app, const EvaluationContext& context, pointwise_rows::Operands in,
+                      Tensor& result) {
+  bool found = false;
+  kernels::dispatch<real>(in[0]->dtype(), [&]<class T>(T) {
+    if constexpr (std::is_floating_point_v<T>)
+      found = std::any_of(in[0]->as<T>(), in[0]->as<T>() + in[0]->elements(), Bad{});
+  });
+  if (found) return {RML_FAULT_NUMERIC, 0, 0};
+  return pointwise_rows::unary<real, scalar::NonzeroPivot>(app, context, in, result);
+}
+struct IsZero {
+  bool operator()(auto x) const { return x == 0; }
+};
+struct IsNotPositive {
+  bool operator()(auto x) const { return !(x > 0); }
+};
+
+template <class F, class Bad>
+OperatorInfo pivot_row(std::string_view name, std::string_view failure, RowText text) {
+  OperatorInfo info =
+      pointwise_rows::function<real, F>(name, {ScalarOp::other, pointwise_rows::instruction}, "dy", text);
+  info.evaluate = evaluate_pivots<Bad>;
+  return can_fail(std::move(info), failure);
+}
+
+std::vector<OperatorInfo> pivot_rows() {
+  return {
+      pivot_row<scalar::NonzeroPivot, IsZero>(
+          "nonzero_pivot", singular,
+          {"", "x. An element that is 0, as a pivot of an elimination with a singular matrix, stops the run.",
+           "nonzero_pivot([2.0, -3.0]) -- [2,-3]"}),
+      pivot_row<scalar::PositivePivot, IsNotPositive>(
+          "positive_pivot", indefinite,
+          {"",
+           "x. An element that is not greater than 0, as a pivot of a matrix that is not positive definite, stops the "
+           "run.",
+           "positive_pivot([2.0, 3.0]) -- [2,3]"}),
+  };
+}
+
 std::vector<OperatorInfo> system_rows() {
   const std::vector<OperatorParameter> operands = {operand("a", real), operand("b", real)};
   std::vector<OperatorParameter> triangular = operands;
@@ -236,7 +285,7 @@ std::vector<OperatorInfo> factor_rows() {
                     "The lower triangular matrix L with a positive diagonal for which L Lᵀ = (a + aᵀ) / 2; this is a "
                     "if a is symmetric. A matrix that is not positive definite stops the run.",
                     "cholesky([[4.0, 2.0], [2.0, 10.0]]) -- [2,0;1,3]"}),
-               "the matrix is not positive definite"),
+               indefinite),
       kernel_row<rml_lapack_qr, qr_scratch>(
           "qr_parts", "rml_lapack_qr", {operand("a", real)}, same(real), qr_shape,
           {"none: linalg.qr, which takes it apart, has the gradient"},
@@ -270,6 +319,7 @@ std::vector<OperatorInfo> factor_rows() {
 std::vector<OperatorInfo> decomposition_operators() {
   std::vector<OperatorInfo> rows = system_rows();
   rows[2].aliases = {"inv"};
+  for (OperatorInfo& info : pivot_rows()) rows.push_back(std::move(info));
   for (OperatorInfo& info : determinant_rows()) rows.push_back(std::move(info));
   for (OperatorInfo& info : factor_rows()) rows.push_back(std::move(info));
   return rows;

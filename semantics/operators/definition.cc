@@ -1,10 +1,11 @@
-// Evaluates definitions. A text is parsed at its first use, as the only equation of a node, and
-// stored.
+// Evaluates definitions. A text is parsed at its first use, as a node or as the only equation of a
+// node, and stored.
 #include "semantics/operators/definition.h"
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,7 +22,7 @@ using Operand = DefinitionTarget::Operand;
 
 struct Parsed {
   Program program;
-  ExprId expression;
+  const ast::Node& node() const { return program.nodes[0]; }
 };
 
 const Parsed& parsed(std::string_view text) {
@@ -32,13 +33,14 @@ const Parsed& parsed(std::string_view text) {
   auto result = std::make_unique<Parsed>();
   SourceMap sources;
   Diagnostics diagnostics;
-  const std::uint32_t file = sources.add("definition", "node definition() -> (d) d = " + std::string(text) + ";");
+  const bool is_node = text.starts_with("node ");
+  const std::uint32_t file = sources.add(
+      "definition", is_node ? std::string(text) : "node definition() -> (d) d = " + std::string(text) + ";");
   Program& program = result->program;
   program.modules.resize(1);
   program.modules[0] = parse_module(file, ModuleId{0}, program, sources, diagnostics).module;
   if (diagnostics.has_errors() || program.nodes.size() != 1)
     throw std::logic_error("the definition does not parse: " + std::string(text));
-  result->expression = program.nodes[0].equations[0].value;
   return *all.emplace(std::string(text), std::move(result)).first->second;
 }
 
@@ -59,18 +61,35 @@ double fold(std::string_view op, double a, double b) {
 
 class Definition {
  public:
-  Definition(const OperatorInfo& row, const Application& app, const std::vector<Operand>& operands,
-             DefinitionTarget& target)
-      : row_(row), app_(app), operands_(operands), target_(target), of_(parsed(row.definition(app))) {}
+  // `dtype`: the dtype of numbers that meet no operand.
+  Definition(std::string_view text, DType dtype, DefinitionTarget& target)
+      : dtype_(dtype), target_(target), of_(parsed(text)) {}
 
-  Operand result() { return operand(value(of_.expression), app_.result_dtype); }
+  void name(std::string_view name, Operand x) { operands_.insert_or_assign(std::string(name), std::move(x)); }
+  void name(std::string_view name, Attribute a) { attributes_.insert_or_assign(std::string(name), std::move(a)); }
+  void name_inputs(std::span<const Operand> inputs) {
+    for (std::size_t k = 0; k < inputs.size(); ++k) name(text(of_.node().inputs.at(k).name), inputs[k]);
+  }
+
+  // Evaluates the equations in their order, and returns the value of the last one.
+  Operand result() {
+    Operand last;
+    for (const ast::Equation& equation : of_.node().equations) {
+      last = operand(value(equation.value), dtype_);
+      name(text(equation.targets.at(0).name), last);
+    }
+    return last;
+  }
+  std::vector<Operand> outputs() {
+    std::vector<Operand> all;
+    for (const ast::Parameter& output : of_.node().outputs) all.push_back(operands_.at(text(output.name)));
+    return all;
+  }
 
  private:
   using Part = std::variant<Operand, double>;
 
-  [[noreturn]] void fail(const std::string& why) const {
-    throw std::logic_error("the definition of " + std::string(row_.name) + ": " + why);
-  }
+  [[noreturn]] void fail(const std::string& why) const { throw std::logic_error("a definition: " + why); }
   const ast::Expr& at(ExprId e) const { return of_.program[e]; }
   const std::string& text(Symbol s) const { return of_.program.text(s); }
 
@@ -97,17 +116,11 @@ class Definition {
   }
 
   Part named(const std::string& name) {
-    std::size_t operand = 0, attribute = 0;
-    for (const OperatorParameter& p : row_.parameters) {
-      const bool is_operand = p.kind == ParameterKind::operand;
-      if (p.name == name) {
-        if (is_operand) return operands_[operand];
-        const Attribute& a = app_.attributes[attribute];
-        return p.kind == ParameterKind::number ? a.number : static_cast<double>(a.integers.at(0));
-      }
-      ++(is_operand ? operand : attribute);
-    }
-    fail("unknown name " + name);
+    if (const auto known = operands_.find(name); known != operands_.end()) return known->second;
+    const auto known = attributes_.find(name);
+    if (known == attributes_.end()) fail("unknown name " + name);
+    const Attribute& a = known->second;
+    return a.integers.empty() ? a.number : static_cast<double>(a.integers[0]);
   }
 
   Part call(const ast::Call& c) {
@@ -121,7 +134,10 @@ class Definition {
         const Symbol name = c.arguments[j].name;
         if (name.valid() ? text(name) == p.name : j == k) argument = c.arguments[j].value;
       }
-      if (p.kind == ParameterKind::operand)
+      if (p.variadic) {
+        for (const ast::Argument& a : c.arguments)
+          if (!a.name.valid()) parts.push_back(value(a.value));
+      } else if (p.kind == ParameterKind::operand)
         parts.push_back(value(argument));
       else
         attributes.push_back(attribute(p, argument));
@@ -158,13 +174,9 @@ class Definition {
         a.dtype = dtype_named(text(n->symbol)).value();
         return a;
       }
-      std::size_t place = 0;
-      for (const OperatorParameter& own : row_.parameters) {
-        if (own.kind == ParameterKind::operand) continue;
-        if (own.name == text(n->symbol)) return app_.attributes[place];
-        ++place;
-      }
-      fail("unknown attribute " + text(n->symbol));
+      const auto known = attributes_.find(text(n->symbol));
+      if (known == attributes_.end()) fail("unknown attribute " + text(n->symbol));
+      return known->second;
     }
     if (const auto* c = std::get_if<ast::Call>(&at(e)); c != nullptr && text(c->callee[0]) == "shape") {
       a.integers = std::get<Operand>(value(c->arguments[0].value)).shape;
@@ -189,8 +201,8 @@ class Definition {
   Part apply(std::string_view name, const std::vector<Part>& parts, std::vector<Attribute> attributes) {
     const OperatorId id = operators().require(name);
     const OperatorInfo& row = operators()[id];
-    DType like = app_.result_dtype;
-    bool numbers = true;
+    DType like = dtype_;
+    bool numbers = !parts.empty();
     for (std::size_t k = parts.size(); k-- > 0;) {
       const auto* made = std::get_if<Operand>(&parts[k]);
       if (made == nullptr) continue;
@@ -229,9 +241,9 @@ class Definition {
     fail("the dtype of " + std::string(row.name) + " is open");
   }
 
-  const OperatorInfo& row_;
-  const Application& app_;
-  const std::vector<Operand>& operands_;
+  const DType dtype_;
+  std::map<std::string, Operand, std::less<>> operands_;
+  std::map<std::string, Attribute, std::less<>> attributes_;
   DefinitionTarget& target_;
   const Parsed& of_;
 };
@@ -271,7 +283,31 @@ class Tensors : public DefinitionTarget {
 
 Operand define(const OperatorInfo& row, const Application& app, const std::vector<Operand>& operands,
                DefinitionTarget& target) {
-  return Definition(row, app, operands, target).result();
+  Definition definition(row.definition(app), app.result_dtype, target);
+  std::size_t operand = 0, attribute = 0;
+  for (const OperatorParameter& p : row.parameters) {
+    if (p.kind != ParameterKind::operand)
+      definition.name(p.name, app.attributes[attribute++]);
+    else if (operand < operands.size())
+      definition.name(p.name, operands[operand++]);
+  }
+  return definition.result();
+}
+
+std::vector<Operand> define_node(std::string_view text, DType dtype, std::span<const Operand> inputs,
+                                 const std::vector<std::pair<std::string_view, double>>& numbers,
+                                 DefinitionTarget& target) {
+  Definition definition(text, dtype, target);
+  definition.name_inputs(inputs);
+  for (const auto& [name, number] : numbers) {
+    Attribute a;
+    a.given = a.scalar = true;
+    a.number = number;
+    if (std::isfinite(number)) a.integers = {static_cast<std::int64_t>(number)};
+    definition.name(name, std::move(a));
+  }
+  definition.result();
+  return definition.outputs();
 }
 
 Fault evaluate_definition(const OperatorInfo& row, const Application& app, std::span<const Tensor* const> operands,

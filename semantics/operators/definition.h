@@ -1,10 +1,10 @@
 // Operators that are defined by an expression of other operators (Lowering::expanded).
 //
 // A definition is an R(ML)² expression over the parameter names of its row, with operators,
-// arithmetic, comparisons, literals, lists of integers and texts. Literals, numeric attributes
-// and `size` are plain numbers until they meet an operand, whose dtype they get. The expression
-// is evaluated for two targets: tensors, which gives the operator's reference semantics, and the
-// core, before code generation.
+// arithmetic, comparisons, literals, lists of integers and texts; or a node of such equations, of
+// which the last one defines the result. Literals, numeric attributes and `size` are plain numbers
+// until they meet an operand, whose dtype they get. The expression is evaluated for two targets:
+// tensors, which gives the operator's reference semantics, and the core, before code generation.
 #pragma once
 
 #include "semantics/operators/rules.h"
@@ -27,6 +27,14 @@ class DefinitionTarget {
 // `operands` are the operands of an application of `row` whose result has at least one element.
 DefinitionTarget::Operand define(const OperatorInfo& row, const Application&,
                                  const std::vector<DefinitionTarget::Operand>& operands, DefinitionTarget&);
+
+// Evaluates a node that is given as text. Its equations are in an order in which they can be
+// evaluated, each with one target. `numbers` are further names, and `dtype` is the dtype of
+// literals that meet no operand. Returns the node's outputs.
+std::vector<DefinitionTarget::Operand> define_node(std::string_view text, DType dtype,
+                                                   std::span<const DefinitionTarget::Operand> inputs,
+                                                   const std::vector<std::pair<std::string_view, double>>& numbers,
+                                                   DefinitionTarget&);
 
 // If a part fails, the whole application fails.
 Fault evaluate_definition(const OperatorInfo& row, const Application&, std::span<const Tensor* const> operands,

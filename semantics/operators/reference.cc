@@ -143,7 +143,8 @@ constexpr std::string_view edges = R"(## Where there is no value
   first counts in `argmax`, `sort`, `argtopk` and `max_pool`. In gradients, equal extrema of `min`, `max`, `minimum`
   and `maximum` share the adjoint equally; in a pool, the first of them gets all of it.
 - A singular matrix stops the run in `solve`, `inverse`, `triangular_solve` and negative powers. A matrix that is not
-  positive definite stops the run in `cholesky`. The determinant of a singular matrix is 0, and its `slogdet_parts` are
+  positive definite stops the run in `cholesky`. The run also stops where a pivot of `nonzero_pivot` or `positive_pivot`
+  is refused. The determinant of a singular matrix is 0, and its `slogdet_parts` are
   0 and -inf. If a matrix contains NaN or an infinity, all elements of the result are NaN. Singular values and
   eigenvalues that do not converge stop the run.
 - Shapes that do not fit, axes that do not exist, attributes of the wrong kind, more than 8 axes and more than

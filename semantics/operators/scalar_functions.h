@@ -23,6 +23,27 @@ struct Trunc {
   }
   Term operator()(Term x) const { return spell(ScalarOp::trunc, x); }
 };
+// The pivot of an elimination. Code stops the run if the pivot is 0, or not greater than 0.
+struct NonzeroPivot {
+  template <class T>
+  T operator()(T x) const {
+    return x;
+  }
+  Term operator()(Term x) const {
+    x.by().stop_if(Eq{}(x, number_like(x, 0)));
+    return x;
+  }
+};
+struct PositivePivot {
+  template <class T>
+  T operator()(T x) const {
+    return x;
+  }
+  Term operator()(Term x) const {
+    x.by().stop_if(Not{}(Gt{}(x, number_like(x, 0))));
+    return x;
+  }
+};
 // log(1 + exp(x)); exp is applied to numbers ≤ 0 only.
 struct Softplus {
   template <class N>

@@ -45,6 +45,8 @@ class Spelling {
   virtual Term call(std::string_view function, Term) = 0;
   virtual Term is_nan(Term) = 0;
   virtual Term above_or_nan(Term x, Term bound) = 0;
+  // Stops the run where `bad` is true, because the computation has no result.
+  virtual void stop_if(Term bad) = 0;
 };
 
 template <class... Terms>

@@ -7,39 +7,32 @@
 
 #include "semantics/core/queries.h"
 #include "semantics/operators/definition.h"
+#include "semantics/simplify/core_target.h"
 #include "semantics/simplify/passes.h"
+#include "semantics/simplify/small_matrices.h"
 
 namespace rml {
 
 namespace {
 
-class CoreTarget : public DefinitionTarget {
- public:
-  CoreTarget(Core& core, ValueId of) : core_(core), of_(of) {}
-
-  Operand constant(Tensor t) override {
-    const DType dtype = t.dtype();
-    const Shape shape = t.shape();
-    return add(core::Const{std::move(t)}, dtype, shape, base_clock);
+Application application(const Core& core, ValueId v, std::vector<DType>& dtypes, std::vector<Shape>& shapes) {
+  const core::Apply& a = *apply_of(core, v);
+  for (const ValueId x : a.operands) {
+    dtypes.push_back(core[x].dtype);
+    shapes.push_back(core[x].shape);
   }
-  Operand apply(OperatorId op, const std::vector<Operand>& operands, std::vector<Attribute> attributes, DType dtype,
-                Shape shape) override {
-    core::Apply a{op, {}, std::move(attributes), 0};
-    for (const Operand& x : operands) a.operands.push_back(ValueId{x.id});
-    return add(std::move(a), dtype, std::move(shape), core_[of_].clock);
-  }
+  return {dtypes, shapes, a.attributes, core[v].dtype};
+}
 
- private:
-  Operand add(core::Rhs rhs, DType dtype, Shape shape, ClockId clock) {
-    const Span span = core_[of_].span;
-    const InstanceId instance = core_[of_].instance;
-    core_.values.push_back({std::move(rhs), dtype, shape, clock, span, instance, {}});
-    return {core_.values.size() - 1, dtype, std::move(shape)};
-  }
-
-  Core& core_;
-  ValueId of_;
-};
+// True if a definition replaces the application. Operators of kernels have one for small operands.
+bool is_defined(const Core& core, ValueId v) {
+  const OperatorInfo& row = operators()[apply_of(core, v)->op];
+  if (row.lowering == Lowering::expanded || is_small_matrix(core, v)) return true;
+  if (row.definition == nullptr) return false;
+  std::vector<DType> dtypes;
+  std::vector<Shape> shapes;
+  return !row.definition(application(core, v, dtypes, shapes)).empty();
+}
 
 void expand(Core& core, ValueId v) {
   const core::Apply a = std::get<core::Apply>(core[v].rhs);
@@ -47,16 +40,18 @@ void expand(Core& core, ValueId v) {
     core[v].rhs = core::Const{Tensor(core[v].dtype, core[v].shape)};
     return;
   }
+  if (is_small_matrix(core, v)) {
+    const auto last = write_small_matrix(core, v);
+    core[v].rhs = core[ValueId{last.id}].rhs;
+    return;
+  }
   std::vector<DefinitionTarget::Operand> operands;
   std::vector<DType> dtypes;
   std::vector<Shape> shapes;
-  for (const ValueId x : a.operands) {
-    operands.push_back({x.index, core[x].dtype, core[x].shape});
-    dtypes.push_back(core[x].dtype);
-    shapes.push_back(core[x].shape);
-  }
-  CoreTarget target(core, v);
+  for (const ValueId x : a.operands) operands.push_back({x.index, core[x].dtype, core[x].shape});
   const DType dtype = core[v].dtype;
+  application(core, v, dtypes, shapes);
+  CoreTarget target(core, core[v].clock, core[v].span, core[v].instance);
   const auto last = define(operators()[a.op], {dtypes, shapes, a.attributes, dtype}, operands, target);
   core[v].rhs = core[ValueId{last.id}].rhs;
 }
@@ -68,8 +63,7 @@ bool expand(Core& core, const std::function<bool(OperatorId)>& stays) {
   bool found = false;
   for (std::size_t v = 0; v < count; ++v) {
     const auto* a = apply_of(core, ValueId{v});
-    if (a == nullptr || operators()[a->op].lowering != Lowering::expanded) continue;
-    if (stays && stays(a->op)) continue;
+    if (a == nullptr || (stays && stays(a->op)) || !is_defined(core, ValueId{v})) continue;
     found = true;
     expand(core, ValueId{v});
   }

@@ -9,7 +9,7 @@ import unittest
 
 RMLC = str(pathlib.Path(sys.argv[1]).resolve())
 PLAIN = "node main(x: f32) -> (y: f32)\n  y = x + 1.0;\n"
-SORTS = "node main(x: f32[3]) -> (y: f32[3])\n  y = sort(x) + 1.0;\n"
+SORTS = "node main(x: f32[17]) -> (y: f32[17])\n  y = sort(x) + 1.0;\n"
 MEETS = "node main(x: f32, b: bool) -> (y: f32)\n  y = if b then x else post y;\n"
 
 

@@ -9,7 +9,8 @@ void add_functions(std::vector<OperatorCase>& list) {
     for (const std::string_view op :
          {"expm1", "exp2", "tan", "atan", "sinh", "cosh", "asinh", "erf", "erfc", "softplus", "square"})
       list.push_back({op, {type}, {"p"}});
-    for (const std::string_view op : {"log1p", "log2", "log10", "reciprocal", "rsqrt", "cbrt"})
+    for (const std::string_view op :
+         {"log1p", "log2", "log10", "reciprocal", "rsqrt", "cbrt", "nonzero_pivot", "positive_pivot"})
       list.push_back({op, {type}, {"1.75 + p"}});
     for (const std::string_view op : {"asin", "acos", "atanh"}) list.push_back({op, {type}, {"0.5 * p"}});
     list.push_back({"acosh", {type}, {"2.75 + p"}});

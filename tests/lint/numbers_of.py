@@ -36,6 +36,7 @@ KNOWN = {
     "lowering/c/print_straight.cc": {"stack_bytes = 4096": "of what a file is compiled for nothing else is known"},
     "lowering/c/scope.cc": {"longest_inlined = 60": "columns of a page"},
     "lowering/demand/build_on_demand.cc": {"deepest = 200": "equations in one body"},
+    "lowering/llvm/operators/places.cc": {"most_indices = 16": "indices in a loop, as in the documentation"},
     "lowering/loops/read_loops.cc": {"deepest = 2000": "of a text", "most_axes = 64": "of a text"},
     "lowering/steps/leading.cc": {"too_far = 8": "cycles"},
     "lowering/steps/step_writer.cc": {"farthest = 8": "elements that a reader leaves out"},

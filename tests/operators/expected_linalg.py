@@ -105,7 +105,19 @@ def factors(case, fault, rng):
         case("svd_parts", [np.zeros((3, 0), dtype)], np.zeros(0, dtype))
 
 
+def pivots(case, fault, rng):
+    for dtype, _ in FLOATS.values():
+        x = np.array([[2, 1e-30, np.inf], [3, 0.5, 1]], dtype)
+        case("positive_pivot", [x], x)
+        for bad in (0.0, -0.0, -1.0, np.nan):
+            fault("positive_pivot", [np.array([1, bad], dtype)], 7)
+        y = np.array([[2, -1e-30, -np.inf], [3, np.nan, -1]], dtype)
+        case("nonzero_pivot", [y], y)
+        for bad in (0.0, -0.0):
+            fault("nonzero_pivot", [np.array([1, bad], dtype)], 7)
+
+
 def add(case, fault):
     rng = np.random.default_rng(41)
-    for section in (systems, determinants, factors):
+    for section in (systems, determinants, factors, pivots):
         section(case, fault, rng)

@@ -111,6 +111,7 @@ TEST(DTypeRules, every_allowed_dtype_has_a_kernel) {
     if (info.parameters.size() != 1 || operand_count(info) != 1) continue;
     if (info.kernel.starts_with("rml_lapack_")) continue;  // operators of linear algebra take matrices
     if (info.name == "tree_sum") continue;                 // needs an axis
+    if (info.name.ends_with("_pivot")) continue;           // refuse zeros
     for (int d = 0; d < dtype_count; ++d) {
       const auto dtype = static_cast<DType>(d);
       if ((info.parameters[0].dtype.allowed & bit(dtype)) == 0) continue;

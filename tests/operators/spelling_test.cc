@@ -51,6 +51,8 @@ class C final : public scalar::Spelling {
         return between(">=", x);
       case ScalarOp::logical_or:
         return between("||", x);
+      case ScalarOp::logical_not:
+        return term("!" + text(x[0]));
       case ScalarOp::bit_xor:
         return between("^", x);
       case ScalarOp::negate:
@@ -69,6 +71,9 @@ class C final : public scalar::Spelling {
   Term call(std::string_view function, Term x) override { return term(std::string(function) + "(" + text(x) + ")"); }
   Term is_nan(Term x) override { return of("isnan", std::array{x}); }
   Term above_or_nan(Term x, Term bound) override { return term("!(" + text(x) + " <= " + text(bound) + ")"); }
+  void stop_if(Term bad) override { stops = text(bad); }
+
+  std::string stops;  // the condition that stops the run
 
  private:
   Term term(std::string text) { return {*this, &texts_.emplace_back(std::move(text))}; }
@@ -101,6 +106,14 @@ TEST(Spelling, of_floats) {
   EXPECT_EQ(c.spelled("floor_mod", {"a", "b"}),
             "((fmod(a, b) == 0) ? copysign(fmod(a, b), b) : "
             "(((fmod(a, b) < 0) ^ (b < 0)) ? (fmod(a, b) + b) : fmod(a, b)))");
+}
+
+TEST(Spelling, of_pivots) {
+  C c(DType::f64);
+  EXPECT_EQ(c.spelled("nonzero_pivot", {"x"}), "x");
+  EXPECT_EQ(c.stops, "(x == 0)");
+  EXPECT_EQ(c.spelled("positive_pivot", {"x"}), "x");
+  EXPECT_EQ(c.stops, "!(x > 0)");
 }
 
 // Integers need no test for NaN, and unsigned ones need no correction of the sign.

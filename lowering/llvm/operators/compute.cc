@@ -10,6 +10,7 @@
 #include "lowering/llvm/elements/loops.h"
 #include "lowering/llvm/operators/call.h"
 #include "lowering/llvm/operators/moves.h"
+#include "lowering/llvm/operators/places.h"
 #include "lowering/llvm/operators/structure.h"
 #include "lowering/llvm/products/matmul.h"
 #include "lowering/llvm/windows/windows.h"
@@ -29,7 +30,7 @@ void emit_reshape_of(Function& f, ValueId v, const core::Apply& a) { emit_reshap
 void emit_iota_of(Function& f, ValueId v, const core::Apply&) { emit_iota(f, v); }
 void emit_one_hot_of(Function& f, ValueId v, const core::Apply& a) { emit_one_hot(f, v, a.operands[0]); }
 void emit_windows_or_kernel(Function& f, ValueId v, const core::Apply& a) {
-  if (!emit_windows(f, v, a)) emit_kernel(f, v, a);
+  if (!emit_windows(f, v, a) && !emit_places(f, v, a)) emit_kernel(f, v, a);
 }
 void emit_parameter_of(Function& f, ValueId v, const core::Apply& a) { emit_parameter(f, v, a.operands[0]); }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "lowering/llvm/scalars/arithmetic.h"
+#include "runtime/base/rmlrt.h"
 #include "semantics/operators/scalar_functions.h"
 
 namespace rml::codegen {
@@ -38,6 +39,7 @@ class Instructions final : public scalar::Spelling {
     if (is_real()) return term(ir.CreateFCmpUGT(code(x), code(bound)));
     return term(comparison(f_, ScalarOp::gt, dtype_, code(x), code(bound)));
   }
+  void stop_if(Term bad) override { f_.check(code(bad), RML_FAULT_NUMERIC, f_.module.site(value_)); }
 
  private:
   IrValue of_one(ScalarOp op, IrValue x) {

@@ -1,0 +1,99 @@
+// Emits take and sum_take as loops over the indices. Each index is counted from 0 and checked, then the elements that
+// it stands for are copied or added:
+//
+//   y = take(x, i)       for k: at = i[k] < 0 ? i[k] + extent : i[k];  check at;  y[…, k, …] = x[…, at, …]
+#include "lowering/llvm/operators/places.h"
+
+#include "lowering/llvm/function/values.h"
+#include "lowering/llvm/function/walk.h"
+#include "lowering/llvm/operators/copies.h"
+#include "lowering/llvm/scalars/arithmetic.h"
+#include "runtime/base/rmlrt.h"
+
+namespace rml::codegen {
+
+namespace {
+
+constexpr std::int64_t most_indices = 16;  // with more of them a call of the kernel is negligible
+
+// A tensor as lines along one axis, or as one line of all elements in row-major order.
+struct Lines {
+  std::int64_t before = 1, extent = 1, after = 1;
+  Lines(const Shape& shape, const Attribute& axis) {
+    const std::size_t along = axis.given ? *normalized_axis(axis.integers[0], shape.size()) : SIZE_MAX;
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      (along == SIZE_MAX || k == along ? extent : k < along ? before : after) *= shape[k];
+  }
+};
+
+// The index at this place among the indices, counted from 0.
+IrValue checked_index(Function& f, ValueId v, ValueId indices, IrValue place, std::int64_t extent) {
+  auto& ir = f.ir;
+  const Value& of = f.info(indices);
+  IrValue written = of.shape.empty() ? f.scalar(indices) : f.element(indices, place);
+  written = ir.CreateIntCast(written, f.module.i64(), is_signed(of.dtype));
+  auto* bound = ir.getInt64(static_cast<std::uint64_t>(extent));
+  IrValue negative = ir.CreateICmpSLT(written, ir.getInt64(0));
+  IrValue index = ir.CreateSelect(negative, ir.CreateAdd(written, bound), written);
+  f.check(ir.CreateICmpUGE(index, bound), RML_FAULT_INDEX, f.module.site(v), written, bound);
+  return ir.CreateIntCast(index, f.module.index_type(), true);
+}
+
+// Calls body(offset of index k among the parts, offset of its place in the whole).
+template <class Body>
+void each_index(Function& f, ValueId v, ValueId indices, const Lines& lines, const Body& body) {
+  auto& ir = f.ir;
+  const auto visit = [&](IrValue k) {
+    IrValue at = checked_index(f, v, indices, k, lines.extent);
+    body(ir.CreateMul(k, f.constant(lines.after), "", true, true),
+         ir.CreateMul(at, f.constant(lines.after), "", true, true));
+  };
+  const std::int64_t count = elements(f.info(indices).shape);
+  if (count == 1) return visit(f.constant(0));
+  f.loop(count, visit);
+}
+
+void emit_take(Function& f, ValueId v, const core::Apply& a) {
+  const ValueId x = a.operands[0], i = a.operands[1];
+  f.prepare(x), f.prepare(i);
+  const Lines lines(f.info(x).shape, a.attributes[0]);
+  const std::int64_t count = elements(f.info(i).shape);
+  IrValue to = f.result(v);
+  each_index(f, v, i, lines, [&](IrValue part, IrValue whole) {
+    copy_strided(f, {lines.before, lines.after}, f.info(v).dtype, to, part, {count * lines.after, 1}, x, whole,
+                 {lines.extent * lines.after, 1});
+  });
+}
+
+void emit_sum_take(Function& f, ValueId v, const core::Apply& a) {
+  auto& ir = f.ir;
+  const ValueId x = a.operands[0], i = a.operands[1];
+  f.prepare(x), f.prepare(i);
+  const DType dtype = f.info(v).dtype;
+  const Lines lines(f.info(v).shape, a.attributes[1]);
+  const std::int64_t count = elements(f.info(i).shape);
+  IrValue to = f.result(v);
+  fill_zero(f, v, to);
+  const Shape part_shape = {lines.before, lines.after};
+  const std::vector<Strides> views = {{lines.extent * lines.after, 1}, {count * lines.after, 1}};
+  each_index(f, v, i, lines, [&](IrValue part, IrValue whole) {
+    walk(f, part_shape, views, f.small(part_shape), [&](const std::vector<IrValue>& at) {
+      IrValue place = f.offset(dtype, to, ir.CreateAdd(whole, at[0], "", true, true));
+      IrValue more = f.element(x, ir.CreateAdd(part, at[1], "", true, true));
+      f.store(dtype, add(f, dtype, f.load(dtype, place), more), place);
+    });
+  });
+}
+
+}  // namespace
+
+bool emit_places(Function& f, ValueId v, const core::Apply& a) {
+  const std::string_view name = operators()[a.op].name;
+  if (name != "take" && name != "sum_take") return false;
+  const std::int64_t count = elements(f.info(a.operands[1]).shape);
+  if (count > most_indices && !f.module.target.size_first) return false;
+  name == "take" ? emit_take(f, v, a) : emit_sum_take(f, v, a);
+  return true;
+}
+
+}  // namespace rml::codegen
