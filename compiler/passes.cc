@@ -262,7 +262,9 @@ void make_loops(Translation& t) {
 void emit(Translation& t) {
   NotEmitted error;
   t.module = emit(t.emitted != nullptr ? *t.emitted : t.steps(), t.session.sources, t.emit, error);
-  if (!error.text.empty()) t.diagnostics.report(Code::E0903, error.span, error.text);
+  if (error.text.empty()) return;
+  Diagnostic& d = t.diagnostics.report(Code::E0903, error.span, error.text);
+  if (!error.note.empty()) d.note(error.note);
 }
 
 constexpr Pass list[] = {

@@ -1,17 +1,14 @@
 // Translates the user's options for passes and code generation.
 #include "lowering/target.h"
 
+#include "lowering/microcontroller.h"
+
 namespace rml {
 
-namespace {
-
-// True for 32-bit ARM and RISC-V without an operating system.
 bool is_microcontroller(const std::string& triple) {
   const bool small = triple.starts_with("arm") || triple.starts_with("thumb") || triple.starts_with("riscv32");
   return small && triple.find("linux") == std::string::npos;
 }
-
-}  // namespace
 
 Target target_for(const TargetOptions& options) {
   Target target;

@@ -9,6 +9,7 @@
 #include "lowering/llvm/interface/buffered.h"
 #include "lowering/llvm/interface/step.h"
 #include "lowering/llvm/lanes/refused.h"
+#include "lowering/llvm/operators/call.h"
 #include "lowering/llvm/operators/compute.h"
 #include "lowering/llvm/program/program.h"
 #include "lowering/llvm/program/table.h"
@@ -79,6 +80,11 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
     emit_parts(module, *state);
   } catch (const codegen::NoLanes& refused) {
     error = {"--lanes: '" + program.core->entry + "' has no lanes: " + refused.what, module.debug.line(refused.at)};
+    return nullptr;
+  } catch (const codegen::NeedsArchive& missing) {
+    error = {"`" + std::string(missing.operation) + "` of " + missing.operand + " calls " +
+                 std::string(missing.archive) + ", which is not built for '" + options.target.triple + "'",
+             missing.at, std::string(missing.note)};
     return nullptr;
   }
   for (llvm::Function& f : *state->module) {

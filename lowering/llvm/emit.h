@@ -26,6 +26,7 @@ namespace rml {
 struct NotEmitted {
   std::string text;  // empty: no error
   Span span = {};
+  std::string note = {};
 };
 
 // Emits, verifies and optimises. Returns null and sets `error` if LLVM does not know the target, or the target cannot

@@ -10,11 +10,30 @@
 
 #include "lowering/llvm/function/values.h"
 #include "lowering/llvm/operators/iteration.h"
+#include "lowering/microcontroller.h"
 #include "runtime/base/rmlrt.h"
+#include "semantics/simplify/small_matrices.h"
 
 namespace rml::codegen {
 
 namespace {
+
+// The operands for which the operator needs no kernel.
+std::string_view sizes_in_code(const OperatorInfo& row) {
+  if (row.definition != nullptr) return "up to 16 elements along the axis, and 4,096 in all, need no archive";
+  if (has_small_matrix(row.name)) return "matrices of up to 12 rows, and 4,096 elements in all, need no archive";
+  return "this operator needs the archive for operands of any size";
+}
+
+// Microcontrollers have no archive of the runtime.
+void refuse_on_microcontroller(const Function& f, ValueId v, const core::Apply& a) {
+  if (!is_microcontroller(f.module.options.target.triple)) return;
+  const OperatorInfo& row = operators()[a.op];
+  const Value& x = f.info(a.operands.empty() ? v : a.operands[0]);
+  throw NeedsArchive{row.name, type_string(x.dtype, x.shape),
+                     row.kernel.starts_with("rml_lapack_") ? "librmllapack.a" : "librmlrt.a", sizes_in_code(row),
+                     f.info(v).span};
+}
 
 // Marks how the C ABI widens an integer narrower than int.
 void widen(llvm::Function* function, unsigned parameter, DType dtype) {
@@ -115,6 +134,7 @@ void emit_random(Function& f, ValueId v, const core::Apply& a) {
 void emit_kernel(Function& f, ValueId v, const core::Apply& a) {
   auto& ir = f.ir;
   const OperatorInfo& row = operators()[a.op];
+  refuse_on_microcontroller(f, v, a);
   auto* pointer = f.module.pointer();
   auto *word = f.module.i32(), *wide = f.module.i64();
   const auto field = [&](llvm::StructType* type, IrValue base, unsigned k) {
