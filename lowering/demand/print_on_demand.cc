@@ -8,10 +8,9 @@ namespace {
 
 // A variable and its equation; another value is its expression alone.
 std::string line(const Core& core, ValueId v, const std::string& readable) {
-  constexpr std::size_t longest = 80;
   const std::string& name = core[v].name;
   const bool input = std::holds_alternative<core::Input>(core[v].rhs);
-  return (name.empty() || input ? readable : name + " := " + right_side(core, v, longest)) + "\n";
+  return (name.empty() || input ? readable : name + " := " + right_side(core, v)) + "\n";
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace rml {
 
 // The right-hand side of the equation of v, cut with "…" where it is deep, so that it has about `most`
 // characters at most. Variables of its own instance have no path.
-std::string right_side(const Core&, ValueId v, std::size_t most = 60);
+std::string right_side(const Core&, ValueId v, std::size_t most = 80);
 
 // By ValueId: the user's variable, or else the expression. Two values never have the same text.
 std::vector<std::string> readable_names(const Core&);
