@@ -152,7 +152,7 @@ class Replacement {
     if (!moves_.valid()) {
       step_at_ = fresh_("step_at");
       const Symbol last = last_of_step();
-      moves_ = fresh_("moves");
+      moves_ = last.valid() ? last : fresh_("moves");
       ast::Call ends;
       ends.callee = {program_.names.intern("ends")};
       ends.callee_span = call_.callee_span;
@@ -160,8 +160,8 @@ class Replacement {
       for (const ExprId e : {step_count(program_, *deal_), write_.name(deal_->end), write_.copy(bp_)})
         ends.arguments.push_back({{}, call_.callee_span, e});
       const ExprId call = write_.add(std::move(ends));
-      added_.push_back({{write_.target(step_at_), write_.target(moves_)}, call, write_.span});
-      if (last.valid()) moves_ = last;
+      const ast::Target of_moves = write_.target(last.valid() ? Symbol{} : moves_);
+      added_.push_back({{write_.target(step_at_), of_moves}, call, write_.span});
     }
     return {step_count(program_, *deal_), write_.name(deal_->end), write_.name(step_at_), write_.name(moves_)};
   }

@@ -267,6 +267,43 @@ class EpochsTest(unittest.TestCase):
         self.assertEqual(len(measured), 1)
         self.assertGreater(float(measured[0]["right"]), 0.85)
 
+    def test_steps_of_sequences_weigh_by_their_rows(self):
+        self.write("steps.rml", """
+import nn;
+import optim;
+import recurrent;
+node score(end: bool, x: f64[2]) -> (y)
+  y = nn.dense(1, recurrent.gru_end(4, end, x))[0];
+node per_row(rows, act, g, p) -> (step)
+  step = optim.adam(0.02, act, g / rows, p);
+node main(end: bool, x: f64[2] dealt end by 3, label: f64 dealt end by 3)
+    -> (loss: f64 when end, rows: f64 when last, last: bool)
+  count = 1.0 + fby_end(end, 0.0, count);
+  rows, last = all_sum(count when end);
+  y, _ = diff[per_row(rows)] score(end, x, true, sigmoid(y) - label);
+  loss = (softplus(y) - label * y) when end;
+""")
+        self.write("train.csv", csv_text(("sequence", "x[0]", "x[1]", "label"), sequences(60, 1)))
+        command = ("steps.rml", "--input", "train.csv", "--segments-by", "sequence", "--shuffle", "--epochs", 3)
+        self.assertEqual(self.run_command(RMLC, "check", "steps.rml").stderr.count("warning"), 0)
+        found = self.rows(*command, "--validate", "train.csv")
+        self.assertLess(float(found[2]["validation"]), float(found[0]["validation"]))
+        rows = self.rows(*command)
+        counts = {}
+        for name, *_ in sequences(60, 1):
+            counts[name] = counts.get(name, 0) + 1
+        order = [k for epoch in (1, 2, 3) for k in order_of_epoch(60, 0, epoch)]
+        self.assertEqual([float(row["rows"]) for row in rows if row["rows"]],
+                         [sum(counts[f"s{k}"] for k in order[at:at + 3]) for at in range(0, 180, 3)])
+        # Two ranks learn the same parameters, to the bit.
+        for ranks in (1, 2):
+            self.run_command(RMLC, "run", *command, "--ranks", ranks, "--quiet", "--output", f"rows{ranks}.csv", "--save",
+                             f"{ranks}.state")
+        own = {tuple(row.values()) for row in read_csv((self.folder / "rows1.csv").read_text())}
+        for row in read_csv((self.folder / "rows2.csv").read_text()):
+            self.assertTrue(not row["loss"] or any(row["loss"] == other[0] for other in own))
+        self.refused(*command, "--ranks", 2, "--metric", "loss", words="each rank has only a part of the rows")
+
     def test_the_input_must_be_readable_again(self):
         self.counted_csv()
         for option in (("--epochs", 2), ("--repeat",), ("--shuffle",)):
