@@ -167,6 +167,7 @@ class TraceOutput {
   void plan() {
     const rt::Row row(table_.rows().data(), static_cast<std::uint32_t>(table_.rows().size()));
     endpoints_ = rt::plan_endpoints(rt::Direction::out, request_.outputs, format_of(request_), row);
+    rt::append_to_files(endpoints_, false);
     for (rt::Endpoint& to : endpoints_)
       if (texts_) to.texts = &*texts_;
   }

@@ -54,7 +54,9 @@ class KeyedRun {
       if (!options_.quiet) std::fprintf(stderr, "%s\n", readable_message(line).c_str());
   }
   void load(const CheckpointIn& saved);
+  void begin_outputs(const SavedRun& before);
   void save();
+  void write_state();
   std::int64_t rows_of_run() const { return rows_read_ - record_.first_cycle; }
   bool has_all_cycles() const { return options_.cycles && rows_of_run() >= *options_.cycles; }
   bool saves_often() const { return !save_to_.empty() && options_.save_every > 0; }
@@ -176,7 +178,8 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
   if (column_.is_text) texts_.use_keys(keys_.texts(), key_input_, 0);
   auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, of_files_, options.reading);
   const Row own(outputs_.data(), 1 + program.n_outputs - program.n_watched);
-  sinks_to_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
+  sinks_to_ = plan_endpoints(Direction::out, options.outputs, options.format, own, {}, {}, 0);
+  append_to_files(sinks_to_, options.append);
   refuse_overlap(inputs, sinks_to_);
   use_texts(texts_, of_files_, inputs, own, sinks_to_);
   locks_ = check_files(program, options, inputs, sinks_to_);
@@ -243,8 +246,18 @@ void KeyedRun::begin() {
   if (options_.cycles) source_->limit(std::max(*options_.cycles, rows_of_run()));
   if (resumed)
     skip_rows(*source_, source_->row(), key_input_ + 1, rows_of_run(), record_.input_checksum, options_.resume);
-  open_outputs(sinks_, sinks_to_, resumed ? &record_ : nullptr,
-               static_cast<std::uint64_t>(rows_written_ - record_.first_row), options_.resume);
+  begin_outputs(before);
+}
+
+void KeyedRun::begin_outputs(const SavedRun& before) {
+  const auto rows = static_cast<std::uint64_t>(rows_written_ - record_.first_row);
+  const auto places = places_of_outputs(sinks_.row(), sinks_to_, before, rows, options_);
+  if (before.begins) {
+    tell({"--load: '" + before.path + "' does not exist, so the run begins at the beginning"});
+    record_new_outputs(sinks_.row(), sinks_to_, record_);
+    write_state();
+  }
+  open_outputs(sinks_, sinks_to_, places);
 }
 
 void KeyedRun::load(const CheckpointIn& saved) {
@@ -256,6 +269,10 @@ void KeyedRun::load(const CheckpointIn& saved) {
 // The outputs are brought to the disk first, so that no row is lost which the saved states count as written.
 void KeyedRun::save() {
   record_outputs(sinks_, sinks_to_, record_);
+  write_state();
+}
+
+void KeyedRun::write_state() {
   const KeyedStreams streams{seed_, rows_read_, rows_written_};
   write_whole_file(save_to_, [&](const PutBytes& put) {
     save_keys(program_, keys_, *states_, waiting_, streams, record_, memory_, put);

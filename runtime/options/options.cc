@@ -250,6 +250,7 @@ struct Reader {
   std::vector<std::string> monitor, watch;
   std::optional<std::string> key_seed;
   CLI::Option* key = nullptr;
+  CLI::Option* append = nullptr;
   bool help = false, version = false;
 
   // Without a program: all options that any program has.
@@ -290,6 +291,8 @@ struct Reader {
          "[NAME=]FILE", group_of_rows);
     add_format_option(app, options.format, "format of stdin and stdout (a file's suffix gives its format)")
         ->group(group_of_rows);
+    append = app.add_flag("--append", options.append, "write after the rows that the output files have")
+                 ->group(group_of_rows);
     list("--keep", options.kept, "column of the CSV input that is copied to the CSV output", "COLUMN", group_of_rows);
   }
 
@@ -311,6 +314,11 @@ struct Reader {
          group_of_state)
         ->excludes(load)
         ->excludes(save);
+    app.add_flag("--overwrite", options.overwrite,
+                 "with --load: replace output files that hold rows and that the state does not name")
+        ->needs(load)
+        ->excludes(append)
+        ->group(group_of_state);
     CLI::Option* load_params = file("--load-params", options.load_params,
                                     "start with the parameters of this file (safetensors)", group_of_state)
                                    ->excludes(load);

@@ -43,6 +43,8 @@ struct Options {
   std::vector<std::string> map;                 // entries OLD=NEW
   bool partial = false;                         // load_params may lack parameters
   bool cast_params = false;                     // load_params may have wider floats
+  bool append = false;                          // output files keep their rows
+  bool overwrite = false;                       // with load: replace files that the state does not record
   std::int64_t save_every = 0;                  // in cycles; 0: only at the end
   When progress = When::automatic;
   std::vector<std::uint32_t> monitored;  // outputs

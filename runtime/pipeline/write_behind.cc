@@ -87,6 +87,7 @@ void WriteBehind::start() {
   warm_up_.give_up();
   try {
     std::sort(ports_.begin(), ports_.end());
+    ports_.erase(std::unique(ports_.begin(), ports_.end()), ports_.end());
     shape_ = std::make_unique<RowShape>(shown_, ports_);
     const std::size_t count = batches_for(*shape_);
     exchange_ = std::make_unique<Exchange<Batch>>(count, std::max<std::size_t>(count / 2, 1),

@@ -1,11 +1,13 @@
 // Matches the outputs of this run with the recorded outputs by path and ports. Each output then
-// continues after the recorded number of bytes.
+// continues after the recorded number of bytes. With --load, an output that the state does not
+// record must be a new file, because it may hold the only copy of its rows.
 #include "runtime/run/resume.h"
 
 #include <algorithm>
 
 #include "runtime/base/failure.h"
 #include "runtime/checkpoint/whole_file.h"
+#include "runtime/stream_io/old_rows.h"
 
 namespace rml::rt {
 
@@ -35,7 +37,8 @@ std::string classes_of(const Endpoint& output, const Row& row) {
 
 SavedRun::SavedRun(const Options& options) : resumed(!options.resume.empty() && file_exists(options.resume)) {
   path = resumed ? options.resume : options.load;
-  if (path.empty()) return;
+  begins = !options.load.empty() && options.load == options.save && options.among == nullptr && !file_exists(path);
+  if (path.empty() || begins) return;
   state.emplace(path, read_whole_file(path));
   if (options.key.empty()) state->refuse_keys();
   if (options.seed && *options.seed != state->seed())
@@ -43,26 +46,78 @@ SavedRun::SavedRun(const Options& options) : resumed(!options.resume.empty() && 
                   std::to_string(state->seed()));
 }
 
-void open_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, const RunRecord* saved, std::uint64_t rows,
-                  const std::string& path) {
-  std::vector<std::optional<Settled>> before(outputs.size());
-  for (std::size_t k = 0; k < outputs.size() && saved != nullptr; ++k) {
-    const std::string recorded = recorded_path(outputs[k].path);
-    const auto ports = names(sinks.row(), outputs[k].ports);
-    const auto known = std::ranges::find_if(
-        saved->outputs, [&](const OutputRecord& o) { return o.path == recorded && o.ports == ports; });
-    if (known == saved->outputs.end())
-      throw Failure("'" + outputs[k].path + "' was not an output of the run that saved '" + path + "'");
-    if (known->classes && *known->classes != classes_of(outputs[k], sinks.row()))
-      throw Failure("'" + outputs[k].path + "' has other class lists than in the run that saved '" + path +
-                    "': give the same --classes");
-    before[k] = Settled{known->bytes, rows};
+namespace {
+
+const OutputRecord* record_of(const Endpoint& output, const Row& row, const RunRecord& saved) {
+  const std::string recorded = recorded_path(output.path);
+  const auto ports = names(row, output.ports);
+  const auto known = std::ranges::find_if(
+      saved.outputs, [&](const OutputRecord& o) { return o.path == recorded && o.ports == ports; });
+  return known == saved.outputs.end() ? nullptr : &*known;
+}
+
+void require_same_classes(const Endpoint& output, const Row& row, const OutputRecord& known, const std::string& state) {
+  if (known.classes && *known.classes != classes_of(output, row))
+    throw Failure("'" + output.path + "' has other class lists than in the run that saved '" + state +
+                  "': give the same --classes");
+}
+
+// The place at which a run with --resume continues an output.
+Settled resumed_place(const Endpoint& output, const Row& row, const SavedRun& before, std::uint64_t rows) {
+  const OutputRecord* const known = record_of(output, row, before.state->run());
+  if (known == nullptr)
+    throw Failure("'" + output.path + "' was not an output of the run that saved '" + before.path + "'");
+  require_same_classes(output, row, *known, before.path);
+  return {known->bytes, rows};
+}
+
+// The place at which a run with --load continues an output; none for a new file, and for one that
+// --overwrite replaces.
+std::optional<Settled> loaded_place(const Endpoint& output, const Row& row, const SavedRun& before, bool overwrite) {
+  if (!holds_bytes(output)) return std::nullopt;
+  const OutputRecord* const known = before.state ? record_of(output, row, before.state->run()) : nullptr;
+  if (known == nullptr && overwrite) return std::nullopt;
+  if (known == nullptr)
+    throw Failure("'" + output.path + "' is not empty, and " +
+                      (before.state ? "the state '" + before.path + "' does not say where to continue it"
+                                    : "there is no state '" + before.path + "' that says where to continue it") +
+                      ": give another file, --append to write after its rows, or --overwrite to replace it");
+  require_same_classes(output, row, *known, before.path);
+  require_rows(output, row, known->bytes);
+  return Settled{known->bytes, 0};
+}
+
+}  // namespace
+
+std::vector<std::optional<Settled>> places_of_outputs(const Row& row, const std::vector<Endpoint>& outputs,
+                                                      const SavedRun& before, std::uint64_t rows,
+                                                      const Options& options) {
+  std::vector<std::optional<Settled>> places;
+  for (const Endpoint& output : outputs) {
+    if (before.resumed)
+      places.emplace_back(resumed_place(output, row, before, rows));
+    else if (!before.path.empty() && !output.append)
+      places.push_back(loaded_place(output, row, before, options.overwrite));
+    else
+      places.emplace_back();
   }
-  if (saved != nullptr && saved->outputs.size() > outputs.size())
-    throw Failure("'" + path + "' was saved by a run with " + std::to_string(saved->outputs.size()) +
-                  " outputs; give them all");
+  if (before.resumed && before.state->run().outputs.size() > outputs.size())
+    throw Failure("'" + before.path + "' was saved by a run with " +
+                  std::to_string(before.state->run().outputs.size()) + " outputs; give them all");
+  return places;
+}
+
+void open_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs,
+                  const std::vector<std::optional<Settled>>& places) {
   for (std::size_t k = 0; k < outputs.size(); ++k)
-    sinks.add(open_sink(outputs[k], sinks.row(), before[k]), outputs[k].ports);
+    sinks.add(open_sink(outputs[k], sinks.row(), places[k]), outputs[k].ports);
+}
+
+void record_new_outputs(const Row& row, const std::vector<Endpoint>& outputs, RunRecord& record) {
+  record.outputs.clear();
+  for (const Endpoint& output : outputs)
+    if (is_regular(output) && is_written_by_row(output))
+      record.outputs.push_back({recorded_path(output.path), names(row, output.ports), 0, classes_of(output, row)});
 }
 
 void record_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, RunRecord& record) {

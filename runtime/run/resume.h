@@ -15,20 +15,30 @@
 namespace rml::rt {
 
 struct SavedRun {
-  // A file of --resume may be missing; this run will then create it. Throws Failure if --seed
-  // differs from the seed of the state.
+  // A file of --resume may be missing; this run will then create it. So may a file that both
+  // --load and --save name. Throws Failure if --seed differs from the seed of the state.
   explicit SavedRun(const Options& options);
 
   std::string path;  // from --resume or --load; empty: the run starts without a state
   std::optional<CheckpointIn> state;
   bool resumed = false;  // the run also continues the inputs and outputs of the saved run
+  bool begins = false;   // --load and --save name one file, which does not exist yet
 };
 
-// Opens all outputs. If there is a saved record, each output is opened where the run that wrote
-// the file `path` left it, after `rows` rows. Throws Failure if these are not the outputs of that
-// run.
-void open_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, const RunRecord* saved, std::uint64_t rows,
-                  const std::string& path);
+// The place at which this run continues each output; none for an output that begins. rows: the
+// rows that a resumed run has written. Throws Failure, before any file is changed, if these are
+// not the outputs of the run that saved the state, or if --load would overwrite other rows.
+std::vector<std::optional<Settled>> places_of_outputs(const Row& row, const std::vector<Endpoint>& outputs,
+                                                      const SavedRun& before, std::uint64_t rows,
+                                                      const Options& options);
+
+// Opens all outputs at these places.
+void open_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs,
+                  const std::vector<std::optional<Settled>>& places);
+
+// Records that each output begins, before it is opened. A run that is killed before its first
+// save then finds a state from which it starts again.
+void record_new_outputs(const Row& row, const std::vector<Endpoint>& outputs, RunRecord& record);
 
 // Records the length of each output, after all rows were written out.
 void record_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, RunRecord& record);

@@ -107,13 +107,14 @@ ByteSink ByteSink::peer(std::string name, std::unique_ptr<ByteOutput> output) {
   return sink;
 }
 
-ByteSink ByteSink::open_again(const std::string& path, bool gzip, std::uint64_t settled) {
+ByteSink ByteSink::open_again(const std::string& path, bool gzip, const std::function<std::uint64_t()>& length) {
   ByteSink sink("'" + path + "'");
   sink.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (sink.fd_ < 0) sink.fail(std::strerror(errno));
   sink.owns_fd_ = true;
   lock_file(sink.fd_, sink.name_);
   sink.start(gzip);
+  const std::uint64_t settled = length();
   struct stat status{};
   if (fstat(sink.fd_, &status) != 0) sink.fail(std::strerror(errno));
   if (static_cast<std::uint64_t>(status.st_size) < settled) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +28,9 @@ class ByteSink {
   // Throws Failure.
   static ByteSink open(const std::string& path, bool gzip);
   static ByteSink peer(std::string name, std::unique_ptr<ByteOutput> output);
-  // Cuts an existing file to the length that settle returned and continues from there.
-  static ByteSink open_again(const std::string& path, bool gzip, std::uint64_t settled);
+  // Locks an existing file, cuts it to the length that `length` then returns, and continues from
+  // there.
+  static ByteSink open_again(const std::string& path, bool gzip, const std::function<std::uint64_t()>& length);
   ByteSink(ByteSink&&) noexcept;
   ByteSink& operator=(ByteSink&&) = delete;
   ~ByteSink();

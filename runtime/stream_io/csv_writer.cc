@@ -24,18 +24,7 @@ class CsvWriter : public RowSink {
   }
 
   // kept: the names of kept columns that precede these; null if there are none.
-  void write_header(const KeptCells* kept) {
-    bool first = kept == nullptr;
-    std::string line = first ? "" : kept->header();
-    for (const std::uint32_t i : wanted_) {
-      const rml_port& port = row_.port(i);
-      for (std::uint64_t k = 0; k < port.elements; ++k) {
-        if (!std::exchange(first, false)) line += ',';
-        append_csv_cell(line, element_name(port, k));
-      }
-    }
-    bytes_.append(line + "\n");
-  }
+  void write_header(const KeptCells* kept) { bytes_.append(csv_header(row_, wanted_, kept)); }
 
   void write() override {
     bool first = true;
@@ -113,6 +102,10 @@ class TextWriter final : public CsvWriter {
     ++rows_;
   }
 
+  void skip() override {
+    if (kept_ != nullptr) kept_->next(writer_);
+  }
+
  private:
   void write_key(std::uint32_t i, bool first) {
     std::uint32_t key = 0;
@@ -163,6 +156,19 @@ class TextWriter final : public CsvWriter {
 };
 
 }  // namespace
+
+std::string csv_header(const Row& row, const Ports& wanted, const KeptCells* kept) {
+  bool first = kept == nullptr;
+  std::string line = first ? "" : kept->header();
+  for (const std::uint32_t i : wanted) {
+    const rml_port& port = row.port(i);
+    for (std::uint64_t k = 0; k < port.elements; ++k) {
+      if (!std::exchange(first, false)) line += ',';
+      append_csv_cell(line, element_name(port, k));
+    }
+  }
+  return line + "\n";
+}
 
 std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest) {
   std::unique_ptr<CsvWriter> writer;

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -12,6 +14,8 @@
 #include "runtime/base/file_identity.h"
 #include "runtime/stream_io/live/peer_streams.h"
 #include "runtime/stream_io/missing_cells.h"
+#include "runtime/stream_io/old_rows.h"
+#include "runtime/stream_io/present_rows.h"
 #include "runtime/stream_io/spelling.h"
 #include "runtime/stream_io/wanted_ports.h"
 
@@ -126,6 +130,24 @@ void check_ports(Direction direction, const Endpoint& endpoint, const Row& row) 
   }
 }
 
+Ports sampled_ports(const Row& row, const Ports& ports) {
+  Ports sampled;
+  std::ranges::copy_if(ports, std::back_inserter(sampled), [&](std::uint32_t i) { return row.port(i).always == 0; });
+  return sampled;
+}
+
+// Refuses ?present where it has no effect.
+void check_present(const Endpoint& output, const Row& row) {
+  if (!output.present) return;
+  const std::string what = "--output " + output.path + "?present: ";
+  if (output.format == Format::chron)
+    throw Failure(what + "a chronogram shows every cycle; use .csv, .jsonl or .npz", exit_usage);
+  if (sampled_ports(row, output.ports).empty())
+    throw Failure(what + "its outputs (" + port_names(row, output.ports) +
+                      ") are present at every cycle; remove ?present, or sample one of them (x when c)",
+                  exit_usage);
+}
+
 struct Assignment {
   std::vector<Endpoint> endpoints;
   std::vector<bool> named;
@@ -160,11 +182,17 @@ void assign(Direction direction, const std::string& argument, const Row& row, As
     assignment.rest = assignment.endpoints.size();
     endpoint.path = argument;
   }
-  if (endpoint.path.empty()) throw Failure(option + ": no file name", exit_usage);
   if (is_address(endpoint.path)) {
     endpoint.peer = parse_address(direction, option_name(direction), endpoint.path);
     endpoint.path = endpoint.peer->name;
+    endpoint.present = endpoint.peer->present;
+  } else {
+    const Address file = parse_file(direction, option_name(direction), endpoint.path);
+    endpoint.path = file.name;
+    endpoint.present = file.present;
+    endpoint.append = file.append;
   }
+  if (endpoint.path.empty()) throw Failure(option + ": no file name", exit_usage);
   assignment.endpoints.push_back(std::move(endpoint));
 }
 
@@ -202,12 +230,21 @@ ByteSource open_bytes(const Endpoint& input, const Waiting& waiting) {
   return ByteSource::open(input.path, coding, waiting);
 }
 
-ByteSink open_sink_bytes(const Endpoint& output, const std::optional<Settled>& before) {
+// Sets `before` to what the file then has; none if it has no bytes.
+ByteSink open_sink_bytes(const Endpoint& output, const Row& row, std::optional<Settled>& before) {
   if (output.peer) {
     return ByteSink::peer(output.path, peer_output(*output.peer, output.format == Format::csv));
   }
-  if (before) return ByteSink::open_again(output.path, output.gzip, before->bytes);
-  return ByteSink::open(output.path, output.gzip);
+  const bool appends = output.append && holds_bytes(output);
+  if (!appends && before && before->bytes == 0) before.reset();
+  if (!appends && !before) return ByteSink::open(output.path, output.gzip);
+  const auto length = [&] {
+    if (appends) before = whole_rows(output, row);
+    return before->bytes;
+  };
+  ByteSink bytes = ByteSink::open_again(output.path, output.gzip, length);
+  if (before->bytes == 0) before.reset();
+  return bytes;
 }
 
 std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Row& row) {
@@ -231,7 +268,7 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
 
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
                                      const std::string& stdio_format, const Row& row, const Reading& reading,
-                                     const Ports& computed) {
+                                     const Ports& computed, std::optional<std::uint32_t> key) {
   const std::string word = port_word(direction);
   if (row.size() == 0) {
     if (arguments.empty()) return {};
@@ -269,7 +306,10 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
     choose_format(endpoint, stdio_format, option_name(direction));
     endpoint.reading = reading;
     if (endpoint.peer) endpoint.reading.separator = Reading().separator;
+    if (key && endpoint.format != Format::npy && std::ranges::find(endpoint.ports, *key) == endpoint.ports.end())
+      endpoint.ports.insert(endpoint.ports.begin(), *key);
     check_ports(direction, endpoint, row);
+    check_present(endpoint, row);
   }
   if (direction == Direction::in) require_missing(endpoints, reading);
   if (stdio_uses > 1) throw Failure(std::string(option_name(direction)) + ": '-' can be given once only", exit_usage);
@@ -308,7 +348,8 @@ void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& i
     if (endpoint.format == Format::csv) endpoint.texts = &texts;
     for (const std::uint32_t i : endpoint.ports) {
       if (is_key(i)) {
-        if (endpoint.format != Format::csv && endpoint.format != Format::jsonl)
+        const bool arrays = &row == &out && endpoint.format == Format::npz;
+        if (endpoint.format != Format::csv && endpoint.format != Format::jsonl && !arrays)
           throw Failure("--key " + std::string(row.port(i).name) + ": '" + endpoint.path +
                             "' has numbers, not texts: give the keys a type, --key " + row.port(i).name +
                             ":i64, or use .csv or .jsonl",
@@ -374,36 +415,42 @@ std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row
   return equal_length(std::move(sources), std::move(ports));
 }
 
-std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& before) {
+std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& settled) {
   const bool messages = output.peer && output.peer->kind == Address::Kind::mqtt;
-  ByteSink bytes = open_sink_bytes(output, before);
+  std::optional<Settled> before = settled;
+  ByteSink bytes = open_sink_bytes(output, row, before);
+  const auto as_told = [&](std::unique_ptr<RowSink> sink) -> std::unique_ptr<RowSink> {
+    if (!output.present) return sink;
+    return std::make_unique<PresentRows>(std::move(sink), row, sampled_ports(row, output.ports));
+  };
   switch (output.format) {
     case Format::csv:
-      return write_csv(std::move(bytes), row, output.ports,
-                       {before.has_value() || messages, output.kept, output.texts});
+      return as_told(write_csv(std::move(bytes), row, output.ports,
+                               {before.has_value() || messages, output.kept, output.texts}));
     case Format::jsonl:
-      return write_jsonl(std::move(bytes), row, output.ports, output.texts);
+      return as_told(write_jsonl(std::move(bytes), row, output.ports, output.texts));
     case Format::chron:
       return write_chron(std::move(bytes), row, output.ports);
     case Format::npy:
+      if (before) before->rows = rows_of_npy(row.port(output.ports[0]), before->bytes, before->rows);
       return write_npy(std::move(bytes), row, output.ports[0], before);
     case Format::npz:
-      return write_npz(std::move(bytes), row, output.ports);
+      return as_told(write_npz(std::move(bytes), row, output.ports, output.texts));
   }
   return nullptr;
 }
 
 void require_continuable(const std::vector<Endpoint>& outputs) {
   for (const Endpoint& output : outputs) {
-    struct stat status{};
-    const bool exists = ::stat(output.path.c_str(), &status) == 0;
-    if (output.path == "-" || output.peer || (exists && !S_ISREG(status.st_mode))) {
+    if (output.append)
+      throw Failure("--resume: it continues '" + output.path + "' at the saved row; remove ?append or --append",
+                    exit_usage);
+    if (!is_regular(output)) {
       throw Failure("--resume: rows in " + (output.path == "-" ? "standard output" : "'" + output.path + "'") +
                         " cannot be removed after a crash: give a file, --output FILE",
                     exit_usage);
     }
-    const bool rows_at_end = output.format == Format::chron || output.format == Format::npz;
-    if (rows_at_end || (output.format == Format::npy && output.gzip)) {
+    if (!is_written_by_row(output)) {
       throw Failure("--resume: '" + output.path +
                         "' has a format that is written when the run ends, so a run cannot continue it; use .csv, "
                         ".jsonl or .npy",
@@ -414,6 +461,25 @@ void require_continuable(const std::vector<Endpoint>& outputs) {
 
 bool on_standard_output(const std::vector<Endpoint>& outputs) {
   return std::any_of(outputs.begin(), outputs.end(), [](const Endpoint& e) { return e.path == "-"; });
+}
+
+void append_to_files(std::vector<Endpoint>& outputs, bool all) {
+  bool any = false;
+  for (Endpoint& output : outputs) {
+    const std::string option = output.append ? "?append" : "--append";
+    if (!is_regular(output)) {
+      if (output.append) throw Failure("?append: '" + output.path + "' is not a file", exit_usage);
+      continue;
+    }
+    output.append = output.append || all;
+    any = any || output.append;
+    if (!output.append || is_written_by_row(output)) continue;
+    throw Failure(option + ": '" + output.path +
+                      "' has a format that is written when the run ends, so rows cannot be appended to it; use .csv, "
+                      ".jsonl or .npy",
+                  exit_usage);
+  }
+  if (all && !any) throw Failure("--append: no output is a file; give one, --output FILE", exit_usage);
 }
 
 bool any_peer(const std::vector<Endpoint>& endpoints) {

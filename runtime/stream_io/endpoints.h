@@ -29,17 +29,20 @@ struct Endpoint {
   Format format = Format::csv;
   Reading reading;  // for inputs
   bool gzip = false;
+  bool present = false;  // outputs: only rows in which a sampled value is present
+  bool append = false;   // outputs: the rows of the file remain
   Ports ports;
   KeptCells* kept = nullptr;           // CSV: cells that are copied from the input to the output
   const ColumnTexts* texts = nullptr;  // CSV: cells that are texts
 };
 
 // Assigns ports to endpoints without opening anything. Standard input or output serves all ports
-// if there is no argument. Throws Failure with status 2 for a wrong argument. computed: inputs that
-// the run computes itself, and no endpoint provides.
+// if there is no argument. computed: inputs that the run computes itself, and no endpoint provides.
+// key: the port of the keys, which precedes the ports of every output except an .npy, which holds
+// one stream. Throws Failure with status 2 for a wrong argument.
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
                                      const std::string& stdio_format, const Row& row, const Reading& reading = {},
-                                     const Ports& computed = {});
+                                     const Ports& computed = {}, std::optional<std::uint32_t> key = {});
 
 // Connects the CSV inputs to the CSV outputs for the cells to be copied. row: the row of the
 // outputs. Throws Failure with status 2 if there is no such input or output, or if an output has
@@ -57,10 +60,14 @@ void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpo
 
 // Null if there are no endpoints.
 std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting);
-// before: what an earlier run had settled of the file, which is then continued.
+// before: what an earlier run had settled of the file, which is then continued. An output with
+// `append` continues after the last whole row that its file has.
 std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& before = {});
 // Throws Failure for an output that a later run could not continue.
 void require_continuable(const std::vector<Endpoint>& outputs);
+// all: marks all files for appending. Throws Failure for a marked output whose rows must be
+// written together, or if there is no file.
+void append_to_files(std::vector<Endpoint>& outputs, bool all);
 
 // True if an output is standard output.
 bool on_standard_output(const std::vector<Endpoint>& outputs);

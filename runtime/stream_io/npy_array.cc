@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "runtime/base/failure.h"
+#include "runtime/base/readable.h"
 #include "runtime/kernels/half_float.h"
 
 namespace rml::rt {
@@ -324,6 +325,41 @@ std::string npy_header_text(std::string_view descr, std::uint64_t rows, const st
   text += before + std::to_string(rows) + after;
   text.resize(total - 1, ' ');
   return text + "\n";
+}
+
+namespace {
+
+// The code points of a text in UTF-8.
+std::u32string code_points(std::string_view text) {
+  std::u32string points;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (!is_utf8(text.substr(i, length))) {
+      points += U'\ufffd';
+      ++i;
+      continue;
+    }
+    char32_t point = length == 1 ? first : first & (0xffu >> (length + 1));
+    for (std::size_t k = 1; k < length; ++k) point = point << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3fu);
+    points += point;
+    i += length;
+  }
+  return points;
+}
+
+}  // namespace
+
+std::string npy_of_texts(const std::vector<std::string_view>& texts) {
+  std::size_t width = 1;
+  for (const std::string_view text : texts) width = std::max(width, code_points(text).size());
+  std::string all = npy_header_text("<U" + std::to_string(width), texts.size(), nullptr, 0);
+  for (const std::string_view text : texts) {
+    std::u32string points = code_points(text);
+    points.resize(width);
+    all.append(reinterpret_cast<const char*>(points.data()), width * sizeof(char32_t));
+  }
+  return all;
 }
 
 }  // namespace rml::rt

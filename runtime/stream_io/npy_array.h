@@ -40,6 +40,9 @@ void convert_elements(const NpyHeader& header, const char* from, std::uint8_t dt
 
 // NumPy's description of the dtype; empty for bf16.
 std::string_view npy_descr(std::uint8_t dtype);
+// A complete .npy of texts, in as many characters as the longest one needs. Bytes that are not
+// UTF-8 become U+FFFD.
+std::string npy_of_texts(const std::vector<std::string_view>& texts);
 // A complete version 1 header with its magic bytes, for `rows` rows of the given dims. Its length
 // does not depend on `rows`, so it can be rewritten when they are known.
 std::string npy_header_text(std::string_view descr, std::uint64_t rows, const std::uint64_t* dims, std::uint32_t rank);

@@ -5,6 +5,7 @@
 // the rows last settled. For a pipe, a compressor or an .npz, the rows are held until close. In
 // an .npz, a stream that may be absent becomes two arrays: NAME with its present values, and
 // NAME.present with a flag per cycle. All NaNs are written with the same bits.
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -77,13 +78,27 @@ struct HeldStream {
   std::uint64_t row_bytes = 0, values = 0;
   std::string bytes;
   std::string present;  // a byte per cycle; unused if always present
+  const KeyTable* keys = nullptr;  // not null: the values are numbers of texts
 };
+
+std::vector<std::string_view> texts_of(const HeldStream& stream) {
+  std::vector<std::string_view> texts;
+  for (std::size_t at = 0; at < stream.bytes.size(); at += sizeof(std::uint32_t)) {
+    std::uint32_t key = 0;
+    std::memcpy(&key, stream.bytes.data() + at, sizeof key);
+    texts.push_back(stream.keys->text(key));
+  }
+  return texts;
+}
 
 class NpzWriter final : public RowSink {
  public:
-  NpzWriter(ByteSink bytes, const Row& row, const Ports& wanted) : bytes_(std::move(bytes)), row_(row) {
-    for (const std::uint32_t i : wanted)
+  NpzWriter(ByteSink bytes, const Row& row, const Ports& wanted, const ColumnTexts* texts)
+      : bytes_(std::move(bytes)), row_(row) {
+    for (const std::uint32_t i : wanted) {
       streams_.push_back({i, row.port(i).always != 0, value_bytes(row, i).size(), 0, {}, {}});
+      if (texts != nullptr) streams_.back().keys = texts->keys_of(i);
+    }
   }
 
   void write() override {
@@ -103,6 +118,10 @@ class NpzWriter final : public RowSink {
     ZipWriter zip(bytes_);
     for (HeldStream& stream : streams_) {
       const rml_port& port = row_.port(stream.port);
+      if (stream.keys != nullptr) {
+        zip.add(std::string(port.name) + ".npy", npy_of_texts(texts_of(stream)));
+        continue;
+      }
       unify_nans(port.dtype, stream.bytes.data(), stream.bytes.size());
       zip.add(std::string(port.name) + ".npy", header_for(port, stream.values) + std::exchange(stream.bytes, {}));
       if (port.always) continue;
@@ -127,8 +146,8 @@ std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t
   return std::make_unique<NpyWriter>(std::move(bytes), row, port, before);
 }
 
-std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted) {
-  return std::make_unique<NpzWriter>(std::move(bytes), row, wanted);
+std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted, const ColumnTexts* texts) {
+  return std::make_unique<NpzWriter>(std::move(bytes), row, wanted, texts);
 }
 
 }  // namespace rml::rt

@@ -15,6 +15,8 @@ class RowSink {
  public:
   virtual ~RowSink() = default;
   virtual void write() = 0;
+  // Passes over a row that is not written.
+  virtual void skip() {}
   // early: rows written from now on belong to a cycle that may never come. A peer that closes the
   // connection, or is not reachable, is then not an error. False ends this.
   virtual void set_early(bool) {}

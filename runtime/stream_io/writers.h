@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/stream_io/byte_sink.h"
@@ -24,6 +25,8 @@ struct CsvRest {
   KeptCells* kept = nullptr;  // cells to be written before those of the row
   const ColumnTexts* texts = nullptr;
 };
+// The first line, with its line end.
+std::string csv_header(const Row& row, const Ports& wanted, const KeptCells* kept);
 std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest = {});
 std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted,
                                      const ColumnTexts* texts = nullptr);
@@ -33,6 +36,8 @@ std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t
                                    const std::optional<Settled>& before = {});
 // A port that may be absent becomes two arrays: its present values, and the flags as
 // NAME.present.
-std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted);
+// A key that is a text becomes an array of texts.
+std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted,
+                                   const ColumnTexts* texts = nullptr);
 
 }  // namespace rml::rt

@@ -331,7 +331,7 @@ def test_the_state_knows_what_has_left(bench):
         peer = Peer(bench, plant, "--output", "seen=seen.csv", "--load", "state", run=run)
         same(peer.receive(), 1)
         same(peer.end(), (0, "", ""))
-        same((bench.place / "seen.csv").read_text(), "seen\n")
+        same((bench.place / "seen.csv").read_text(), "seen\n1\n")
 
 
 def test_what_fails_fails_in_its_cycle(bench):

@@ -35,12 +35,31 @@ std::size_t scheme_length(std::string_view text) {
   return end;
 }
 
+enum Where : unsigned { in_only = 1, out_only = 2, both = 3 };
+enum Who : unsigned { sockets = 1, broker = 2, everyone = 3, tls_only = 4, files = 8, anywhere = 11 };
+
+struct Parameter {
+  const char* name;
+  bool valued;
+  unsigned where;
+  unsigned who;
+};
+constexpr Parameter parameters[] = {
+    {"format", true, both, everyone},       {"retry", true, both, everyone},       {"linger", true, out_only, everyone},
+    {"reconnect", false, in_only, sockets}, {"line", true, in_only, everyone},     {"qos", true, both, broker},
+    {"retain", false, out_only, broker},    {"client", true, both, broker},        {"version", true, both, broker},
+    {"keepalive", true, both, broker},      {"password_file", true, both, broker}, {"password_env", true, both, broker},
+    {"cafile", true, both, tls_only},       {"capath", true, both, tls_only},      {"cert", true, both, tls_only},
+    {"key", true, both, tls_only},          {"insecure", false, both, tls_only},   {"present", false, out_only, anywhere},
+    {"append", false, out_only, files}};
+
 class Parser {
  public:
   Parser(Direction direction, const std::string& option, const std::string& text)
       : direction_(direction), option_(option), text_(text) {}
 
   Address parse();
+  Address parse_file();
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
@@ -49,7 +68,9 @@ class Parser {
   std::string decoded(std::string_view part) const;
   void parse_host(std::string_view place);
   void parse_broker(std::string_view place);
+  void parse_parameters(std::string_view list);
   void parse_parameter(std::string_view name, const std::optional<std::string>& value);
+  [[noreturn]] void refuse_parameter(const std::string& word, const Parameter& parameter) const;
   void check() const;
 
   template <class Number>
@@ -116,26 +137,9 @@ void Parser::parse_broker(std::string_view place) {
   }
 }
 
-enum Where : unsigned { in_only = 1, out_only = 2, both = 3 };
-enum Who : unsigned { sockets = 1, broker = 2, everyone = 3, tls_only = 4 };
-
-struct Parameter {
-  const char* name;
-  bool valued;
-  unsigned where;
-  unsigned who;
-};
-constexpr Parameter parameters[] = {
-    {"format", true, both, everyone},       {"retry", true, both, everyone},       {"linger", true, out_only, everyone},
-    {"reconnect", false, in_only, sockets}, {"line", true, in_only, everyone},     {"qos", true, both, broker},
-    {"retain", false, out_only, broker},    {"client", true, both, broker},        {"version", true, both, broker},
-    {"keepalive", true, both, broker},      {"password_file", true, both, broker}, {"password_env", true, both, broker},
-    {"cafile", true, both, tls_only},       {"capath", true, both, tls_only},      {"cert", true, both, tls_only},
-    {"key", true, both, tls_only},          {"insecure", false, both, tls_only}};
-
 void Parser::parse_parameter(std::string_view name, const std::optional<std::string>& value) {
   const unsigned where = direction_ == Direction::in ? in_only : out_only;
-  unsigned who = address_.kind == Kind::mqtt ? broker : sockets;
+  unsigned who = address_.kind == Kind::mqtt ? broker : address_.kind == Kind::file ? files : sockets;
   if (address_.tls) who |= tls_only;
   std::vector<std::string> known;
   for (const Parameter& p : parameters) {
@@ -144,11 +148,12 @@ void Parser::parse_parameter(std::string_view name, const std::optional<std::str
   const std::string word(name);
   const auto* parameter =
       std::find_if(std::begin(parameters), std::end(parameters), [&](const Parameter& p) { return name == p.name; });
-  if (parameter == std::end(parameters)) fail("unknown parameter '" + word + "'" + did_you_mean(word, known));
-  if (std::find(known.begin(), known.end(), name) == known.end()) {
-    const bool tls = parameter->who == tls_only && address_.kind == Kind::mqtt;
-    fail("'" + word + "' has no meaning here" + (tls ? ": it needs mqtts://" : ""));
+  if (parameter == std::end(parameters)) {
+    const bool file = address_.kind == Kind::file;
+    fail("unknown parameter '" + word + "'" + did_you_mean(word, known) +
+         (file ? "; if the question mark belongs to the name of the file, write another one at its end" : ""));
   }
+  if (std::find(known.begin(), known.end(), name) == known.end()) refuse_parameter(word, *parameter);
   if (parameter->valued && (!value || value->empty())) fail("'" + word + "' needs a value: " + word + "=…");
   if (!parameter->valued && value) fail("'" + word + "' takes no value");
   const std::string given = value.value_or("");
@@ -177,6 +182,17 @@ void Parser::parse_parameter(std::string_view name, const std::optional<std::str
     if (word == text_name) to = given;
   }
   if (word == "insecure") address_.insecure = true;
+  if (word == "present") address_.present = true;
+  if (word == "append") address_.append = true;
+}
+
+void Parser::refuse_parameter(const std::string& word, const Parameter& parameter) const {
+  std::string why;
+  if (parameter.who == tls_only && address_.kind == Kind::mqtt) why = ": it needs mqtts://";
+  if (parameter.who == files && address_.kind != Kind::file) why = ": it is for files";
+  if (parameter.where == out_only && direction_ == Direction::in) why = ": it is for outputs";
+  if (parameter.where == in_only && direction_ == Direction::out) why = ": it is for inputs";
+  fail("'" + word + "' has no meaning here" + why);
 }
 
 void Parser::check() const {
@@ -190,6 +206,42 @@ void Parser::check() const {
   }
   if (address_.qos == 2 && address_.version == 5) fail("'qos=2' needs version=3");
   if (address_.cert.empty() != address_.key.empty()) fail("'cert' and 'key' must be given together");
+}
+
+void Parser::parse_parameters(std::string_view rest) {
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    parse_parameter(item.substr(0, equals),
+                    equals == item.npos ? std::nullopt : std::optional<std::string>(decoded(item.substr(equals + 1))));
+  }
+}
+
+// True for NAME and NAME=VALUE, separated by &.
+bool is_parameter_list(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find('&'));
+    const std::string_view name = item.substr(0, item.find('='));
+    const bool word = std::all_of(name.begin(), name.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    });
+    if (name.empty() || !word) return false;
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+  }
+  return true;
+}
+
+Address Parser::parse_file() {
+  address_.kind = Kind::file;
+  address_.name = text_;
+  const std::size_t question = text_.rfind('?');
+  if (question == std::string::npos) return std::move(address_);
+  const std::string_view list = std::string_view(text_).substr(question + 1);
+  if (!is_parameter_list(list)) return std::move(address_);
+  address_.name.resize(question);
+  parse_parameters(list);
+  return std::move(address_);
 }
 
 Address Parser::parse() {
@@ -216,14 +268,7 @@ Address Parser::parse() {
     address_.path = decoded(place);
     if (address_.path.empty()) fail("the path is missing");
   }
-  std::string_view rest = question == std::string::npos ? "" : std::string_view(text_).substr(question + 1);
-  while (!rest.empty()) {
-    const std::string_view item = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
-    const std::size_t equals = item.find('=');
-    parse_parameter(item.substr(0, equals),
-                    equals == item.npos ? std::nullopt : std::optional<std::string>(decoded(item.substr(equals + 1))));
-  }
+  parse_parameters(question == std::string::npos ? "" : std::string_view(text_).substr(question + 1));
   check();
   return std::move(address_);
 }
@@ -234,6 +279,10 @@ bool is_address(std::string_view text) { return scheme_length(text) > 0; }
 
 Address parse_address(Direction direction, const std::string& option, const std::string& text) {
   return Parser(direction, option, text).parse();
+}
+
+Address parse_file(Direction direction, const std::string& option, const std::string& text) {
+  return Parser(direction, option, text).parse_file();
 }
 
 }  // namespace rml::rt

@@ -8,6 +8,9 @@
 //
 // followed by ?NAME=VALUE&NAME…; parts may contain %XX. No part holds a secret, because every
 // user of the machine can read command lines.
+//
+// The name of a file may be followed by parameters, too. A name that contains a question mark is
+// written with a further one at its end: a?b?
 #pragma once
 
 #include <optional>
@@ -19,7 +22,7 @@ namespace rml::rt {
 enum class Direction { in, out };
 
 struct Address {
-  enum class Kind { tcp, tcp_listen, local, local_listen, fifo, mqtt };
+  enum class Kind { tcp, tcp_listen, local, local_listen, fifo, mqtt, file };
   Kind kind = Kind::tcp;
   std::string name;              // the address as given, without parameters
   std::string host, port, path;  // path: of a socket or pipe, or the topic
@@ -28,6 +31,8 @@ struct Address {
   double linger = 10;            // time at the end for a slow reader, in seconds
   bool reconnect = false;
   int line = 16 << 20;  // maximum size of a line or message, in bytes
+  bool present = false;  // output: only rows in which a sampled value is present
+  bool append = false;   // output file: keep its rows
 
   bool tls = false;
   std::string user;
@@ -48,5 +53,7 @@ struct Address {
 bool is_address(std::string_view text);
 // Throws Failure with status 2; the message begins with `option` and the text.
 Address parse_address(Direction direction, const std::string& option, const std::string& text);
+// The same for the name of a file, or `-`, with parameters or without; the path is in `name`.
+Address parse_file(Direction direction, const std::string& option, const std::string& text);
 
 }  // namespace rml::rt
