@@ -54,7 +54,7 @@ std::string Keyed::save() {
     std::ranges::copy(piece, bytes.begin() + static_cast<std::ptrdiff_t>(offset));
   };
   rt::save_keys(table(), streams_->keys, streams_->states, streams_->waiting,
-                {streams_->seed, streams_->read, streams_->written}, {}, memory_, put);
+                {streams_->seed, streams_->read, streams_->written}, {}, {}, memory_, put);
   return bytes;
 }
 

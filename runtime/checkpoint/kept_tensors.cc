@@ -15,8 +15,11 @@ constexpr const char* ends_name = "kept ends";
 }  // namespace
 
 KeptTensors::KeptTensors(const KeptCells& kept, std::int64_t from, std::int64_t to, std::vector<TensorOut>& into) {
-  if (!kept.any()) return;
-  for (const std::string& line : kept.lines(from, to)) {
+  if (kept.any()) add(kept.lines(from, to), into);
+}
+
+void KeptTensors::add(const std::vector<std::string>& lines, std::vector<TensorOut>& into) {
+  for (const std::string& line : lines) {
     text_ += line;
     ends_.push_back(static_cast<std::int64_t>(text_.size()));
   }

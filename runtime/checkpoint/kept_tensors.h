@@ -1,4 +1,4 @@
-// Saves the cells that wait for their rows (stream_io/kept_cells.h) in a state, and reads them
+// Saves the cells that wait for their rows (stream_io/cells/kept_cells.h) in a state, and reads them
 // back.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/checkpoint/safetensors.h"
-#include "runtime/stream_io/kept_cells.h"
+#include "runtime/stream_io/cells/kept_cells.h"
 
 namespace rml::rt {
 
@@ -17,10 +17,14 @@ class KeptTensors {
   // Adds tensors with the cells of the rows from `from` to `to`, which point into this object.
   // Adds nothing if no cells are kept.
   KeptTensors(const KeptCells& kept, std::int64_t from, std::int64_t to, std::vector<TensorOut>& into);
+  // Adds tensors with these lines, the first of which is the header.
+  KeptTensors(const std::vector<std::string>& lines, std::vector<TensorOut>& into) { add(lines, into); }
   KeptTensors(const KeptTensors&) = delete;
   KeptTensors& operator=(const KeptTensors&) = delete;
 
  private:
+  void add(const std::vector<std::string>& lines, std::vector<TensorOut>& into);
+
   std::string text_;
   std::vector<std::int64_t> ends_;
 };

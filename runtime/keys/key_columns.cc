@@ -19,6 +19,7 @@
 #include "runtime/base/nans.h"
 #include "runtime/checkpoint/beginning.h"
 #include "runtime/checkpoint/format_version.h"
+#include "runtime/checkpoint/kept_tensors.h"
 #include "runtime/checkpoint/state_parts.h"
 #include "runtime/keys/parts_of_keys.h"
 
@@ -237,7 +238,7 @@ class ColumnsIn {
 
   void add(const TensorIn& t) {
     if (t.name == texts_of_keys || t.name == ends_of(texts_of_keys) || t.name.starts_with(begun) ||
-        t.name.starts_with(given_name("")))
+        t.name.starts_with(given_name("")) || is_kept_name(t.name))
       return;
     if (t.name == cycles_of_keys) {
       if (t.dtype == RML_I64) cycles_ = t.data;

@@ -66,8 +66,7 @@ void require_keyable(const rml_program& program, const Options& options) {
   const std::string one_run =
       " is for the rows of one instance, but every key has its own instance; "
       "to use it, run one key alone, with --key-seed KEY";
-  const std::pair<const char*, bool> others[] = {{"--keep", !options.kept.empty()},
-                                                 {"--epochs", options.training.epochs.has_value()},
+  const std::pair<const char*, bool> others[] = {{"--epochs", options.training.epochs.has_value()},
                                                  {"--repeat", options.training.repeat},
                                                  {"--shuffle", options.training.shuffle},
                                                  {"--validate", !options.training.validate.empty()},

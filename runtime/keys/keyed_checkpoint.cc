@@ -111,12 +111,14 @@ void restore_checkpoints(const CheckpointIn& saved, const rml_program& program, 
 }  // namespace
 
 void save_keys(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
-               const KeyedStreams& streams, const RunRecord& run, const Memory& memory, const PutBytes& put) {
+               const KeyedStreams& streams, const RunRecord& run, const std::vector<TensorOut>& more,
+               const Memory& memory, const PutBytes& put) {
   Metadata metadata = metadata_of_run(program, streams.seed, streams.rows_read, streams.rows_written, run);
   metadata["unbegun"] = "[]";
   metadata[keys_key] = std::to_string(states.size());
   StateTensors given;
   states.each_given([&](const rml_parameter& p, const char* elements) { add_given(given, p, elements); });
+  given.tensors.insert(given.tensors.end(), more.begin(), more.end());
   if (write_columns(program, keys, states, given, metadata, put)) return;
   CheckpointsOut checkpoints(program, keys, states, waiting, given, memory);
   put_in_order(checkpoints.sealed(metadata), put);

@@ -23,10 +23,11 @@ struct KeyedStreams {
   std::int64_t rows_read = 0, rows_written = 0;
 };
 
-// Saves all keys between two cycles. Enters each key once. Throws Failure if there is no memory
-// for it.
+// Saves all keys between two cycles. more: tensors that belong to no key. Enters each key once.
+// Throws Failure if there is no memory for it.
 void save_keys(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
-               const KeyedStreams& streams, const RunRecord& run, const Memory& memory, const PutBytes& put);
+               const KeyedStreams& streams, const RunRecord& run, const std::vector<TensorOut>& more,
+               const Memory& memory, const PutBytes& put);
 
 // Restores all keys into a run that has not seen any key. Returns the lines to be printed about
 // renamed memories. Throws Failure.

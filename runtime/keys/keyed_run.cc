@@ -19,6 +19,7 @@
 #include "runtime/base/problems.h"
 #include "runtime/base/readable.h"
 #include "runtime/base/signals.h"
+#include "runtime/checkpoint/kept_tensors.h"
 #include "runtime/checkpoint/load_parameters.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/keys/key_option.h"
@@ -54,6 +55,7 @@ class KeyedRun {
       if (!options_.quiet) std::fprintf(stderr, "%s\n", readable_message(line).c_str());
   }
   void load(const CheckpointIn& saved);
+  void begin_kept(const SavedRun& before);
   void begin_outputs(const SavedRun& before);
   void save();
   void write_state();
@@ -99,6 +101,7 @@ class KeyedRun {
   Row out_;
   Memory memory_;
   Keys keys_;
+  KeptCells kept_;  // input cells that are copied to the output
   ColumnTexts texts_;
   Progress progress_;
   WriteBehind sinks_;
@@ -164,6 +167,7 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
       out_(outputs_.data(), program.n_outputs + 1),
       memory_(default_memory_ceiling()),
       keys_(memory_, column_.is_text ? std::nullopt : std::optional(column_.dtype)),
+      kept_(options.kept),
       texts_(options.reading, of_files_, out_),
       progress_(options, out_),
       sinks_(out_, 1 + program.n_outputs - program.n_watched, options.threads != 1),
@@ -181,6 +185,7 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
   sinks_to_ = plan_endpoints(Direction::out, options.outputs, options.format, own, {}, {}, 0);
   append_to_files(sinks_to_, options.append);
   refuse_overlap(inputs, sinks_to_);
+  keep_cells(kept_, inputs, sinks_to_, own);
   use_texts(texts_, of_files_, inputs, own, sinks_to_);
   locks_ = check_files(program, options, inputs, sinks_to_);
   if (!options.resume.empty()) require_continuable(sinks_to_);
@@ -242,11 +247,23 @@ void KeyedRun::begin() {
   record_.first_cycle = rows_read_;
   record_.first_row = rows_written_;
   if (resumed) record_ = saved->run();
+  begin_kept(before);
   progress_.begin(rows_read_);
   if (options_.cycles) source_->limit(std::max(*options_.cycles, rows_of_run()));
   if (resumed)
     skip_rows(*source_, source_->row(), key_input_ + 1, rows_of_run(), record_.input_checksum, options_.resume);
   begin_outputs(before);
+}
+
+// Without rows that wait, each row leaves in its cycle.
+void KeyedRun::begin_kept(const SavedRun& before) {
+  const std::int64_t first = before.resumed ? record_.first_cycle : rows_read_;
+  std::optional<KeptCells::Saved> saved;
+  if (before.state) saved = KeptCells::Saved{before.path, before.state->kept()};
+  if (states_->may_wait())
+    kept_.wait_for_rows(first, rows_read_, before.resumed, waiting_.all(), saved);
+  else
+    kept_.begin(rows_read_, first, before.resumed, saved);
 }
 
 void KeyedRun::begin_outputs(const SavedRun& before) {
@@ -274,8 +291,12 @@ void KeyedRun::save() {
 
 void KeyedRun::write_state() {
   const KeyedStreams streams{seed_, rows_read_, rows_written_};
+  std::vector<TensorOut> more;
+  std::optional<KeptTensors> kept;
+  if (kept_.any())
+    kept.emplace(states_->may_wait() ? kept_.waiting_lines(rows_read_) : kept_.lines(rows_read_, rows_read_), more);
   write_whole_file(save_to_, [&](const PutBytes& put) {
-    save_keys(program_, keys_, *states_, waiting_, streams, record_, memory_, put);
+    save_keys(program_, keys_, *states_, waiting_, streams, record_, more, memory_, put);
   });
 }
 
@@ -386,7 +407,10 @@ void KeyedRun::drain() {
 void KeyedRun::write_row() {
   show_key(key_);
   out_.set_always_present();
-  if (states_->may_wait()) waiting_.take(key_);
+  if (states_->may_wait()) {
+    if (kept_.any()) kept_.leave(*waiting_.first(key_));
+    waiting_.take(key_);
+  }
   ++rows_written_;
   sinks_.write();
 }

@@ -2,6 +2,7 @@
 // input.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -47,6 +48,14 @@ class WaitingRows {
       if (!hand_out(key)) continue;
       if (const auto row = first(key)) next.emplace(*row, key);
     }
+  }
+
+  // All waiting rows, in their order.
+  std::vector<std::int64_t> all() const {
+    std::vector<std::int64_t> rows;
+    for (std::uint32_t key = 0; key < of_.size(); ++key) append(key, rows);
+    std::sort(rows.begin(), rows.end());
+    return rows;
   }
 
   void append(std::uint32_t key, std::vector<std::int64_t>& to) const {

@@ -218,11 +218,12 @@ void add_reading_options(CLI::App& app, Reading& reading, const std::string& gro
       ->check(CLI::IsMember({"absent", "nan", "error"}))
       ->group(group);
   app.add_option("--classes", reading.classes,
-                 "texts of an integer input or output in CSV: line k of FILE is the text of class k")
+                 "texts of an integer input or output in CSV and JSON lines: line k of FILE is the text of class k")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE")
       ->group(group);
-  app.add_option("--time", reading.times, "format of times in CSV for an f64 input: t=%Y-%m-%dT%H:%M:%S, or t=unix")
+  app.add_option("--time", reading.times,
+                 "format of times in CSV and JSON lines for an f64 input: t=%Y-%m-%dT%H:%M:%S, or t=unix")
       ->allow_extra_args(false)
       ->type_name("NAME=FORMAT")
       ->group(group);
@@ -293,7 +294,8 @@ struct Reader {
         ->group(group_of_rows);
     append = app.add_flag("--append", options.append, "write after the rows that the output files have")
                  ->group(group_of_rows);
-    list("--keep", options.kept, "column of the CSV input that is copied to the CSV output", "COLUMN", group_of_rows);
+    list("--keep", options.kept, "column of the input that is copied to the output: texts, dates, identifiers",
+         "COLUMN", group_of_rows);
   }
 
   void add_length() {

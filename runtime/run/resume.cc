@@ -7,7 +7,7 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/checkpoint/whole_file.h"
-#include "runtime/stream_io/old_rows.h"
+#include "runtime/stream_io/outputs/old_rows.h"
 
 namespace rml::rt {
 
@@ -79,9 +79,9 @@ std::optional<Settled> loaded_place(const Endpoint& output, const Row& row, cons
   if (known == nullptr && overwrite) return std::nullopt;
   if (known == nullptr)
     throw Failure("'" + output.path + "' is not empty, and " +
-                      (before.state ? "the state '" + before.path + "' does not say where to continue it"
-                                    : "there is no state '" + before.path + "' that says where to continue it") +
-                      ": give another file, --append to write after its rows, or --overwrite to replace it");
+                  (before.state ? "the state '" + before.path + "' does not say where to continue it"
+                                : "there is no state '" + before.path + "' that says where to continue it") +
+                  ": give another file, --append to write after its rows, or --overwrite to replace it");
   require_same_classes(output, row, *known, before.path);
   require_rows(output, row, known->bytes);
   return Settled{known->bytes, 0};

@@ -3,11 +3,12 @@
 #include "runtime/stream_io/column_texts.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 #include "runtime/base/failure.h"
 #include "runtime/base/readable.h"
-#include "runtime/stream_io/missing_cells.h"
+#include "runtime/stream_io/scalar_text.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {
@@ -37,6 +38,11 @@ std::vector<std::string> names_of(const Row& row) {
 }
 
 bool is_integer(std::uint8_t dtype) { return dtype != RML_BOOL && !is_float(dtype); }
+
+// A float without a value that was written as a text. Other words, such as NA, may be names.
+bool is_nan(const std::string& text) {
+  return text.size() == 3 && (text[0] | 0x20) == 'n' && (text[1] | 0x20) == 'a' && (text[2] | 0x20) == 'n';
+}
 
 // True if the type can represent the number of every class. A signed type has one bit less for
 // it.
@@ -119,7 +125,7 @@ bool ColumnTexts::of_output_alone(std::uint32_t port) const {
 
 bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::string& text, void* to) const {
   if (is_key(input)) {
-    if (is_missing_word(text)) return false;
+    if (is_nan(text)) return false;
     const std::uint32_t known = keys_->size(), key = keys_->number(text);
     // If the text is not valid UTF-8, the run stops, so nothing reads the key that was just added.
     if (key == known && !is_utf8(text)) return false;
@@ -145,6 +151,36 @@ std::string ColumnTexts::complaint(std::uint32_t input, const std::string& text)
     return "'" + text + "' is not a time such as " + time->second.example();
   const ClassList& list = classes_[by_input_.at(input)];
   return "'" + text + "' is not a class of '" + list.file() + "'" + did_you_mean(text, list.names());
+}
+
+namespace {
+
+std::string number_of(const Row& row, std::uint32_t port, std::uint64_t element) {
+  char text[longest_scalar];
+  return {text, format_scalar(row.port(port).dtype, row.element(port, element), text, BoolText::word)};
+}
+
+std::size_t class_of(const std::string& number, const ClassList& classes) {
+  std::size_t of = classes.names().size();
+  std::from_chars(number.data(), number.data() + number.size(), of);
+  return of;
+}
+
+}  // namespace
+
+void require_classes(const Row& row, std::uint32_t port, const ClassList& classes, const std::string& file,
+                     std::int64_t number) {
+  for (std::uint64_t k = 0; k < row.port(port).elements; ++k) {
+    const std::string value = number_of(row, port, k);
+    if (class_of(value, classes) >= classes.names().size())
+      throw Failure(file + ": row " + std::to_string(number) + ": output '" + row.port(port).name + "' is " + value +
+                    ", but '" + classes.file() + "' has the classes 0 to " +
+                    std::to_string(classes.names().size() - 1));
+  }
+}
+
+const std::string& class_name(const Row& row, std::uint32_t port, std::uint64_t element, const ClassList& classes) {
+  return classes.names()[class_of(number_of(row, port, element), classes)];
 }
 
 }  // namespace rml::rt

@@ -1,5 +1,5 @@
-// Converts cells of CSV that are texts to values and back: names of classes (--classes), times
-// (--time) and keys that are texts.
+// Converts cells of CSV, and texts of JSON, to values and back: names of classes (--classes),
+// times (--time) and keys that are texts.
 #pragma once
 
 #include <cstdint>
@@ -60,5 +60,12 @@ class ColumnTexts {
   std::uint32_t key_input_ = 0, key_output_ = 0;
   bool of_groups_ = false;
 };
+
+// Throws Failure if an element of the output is the number of no class. file, number: the place of
+// the row, for the message.
+void require_classes(const Row& row, std::uint32_t port, const ClassList& classes, const std::string& file,
+                     std::int64_t number);
+// The name of the class of an element, after require_classes.
+const std::string& class_name(const Row& row, std::uint32_t port, std::uint64_t element, const ClassList& classes);
 
 }  // namespace rml::rt

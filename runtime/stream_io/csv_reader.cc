@@ -159,7 +159,7 @@ void CsvReader::read_header() {
     throw Failure(name() + ": its lines end with CR alone; expected LF or CR LF: tr '\\r' '\\n' converts it");
   const std::vector<HeaderField> fields = split_header(header, records_.separator());
   for (const HeaderField& field : fields) names_.push_back(field.name);
-  if (kept_ != nullptr) kept_columns_ = kept_->find(name(), fields);
+  if (kept_ != nullptr) kept_columns_ = kept_->find(name(), name() + ":1", fields);
   if (header.find(records_.separator()) == header.npos)
     for (const char other : {';', '\t', '|', ','})
       if (header.find(other) != header.npos && likely_separator_ == 0) likely_separator_ = other;

@@ -4,12 +4,10 @@
 // are quoted. An absent value is written as empty fields; in a file with a single column it is
 // `""`, because other readers may skip blank lines. Rows are formatted directly in the buffer of
 // the sink.
-#include <charconv>
 #include <cstring>
 #include <string>
 #include <utility>
 
-#include "runtime/base/failure.h"
 #include "runtime/stream_io/scalar_text.h"
 #include "runtime/stream_io/writers.h"
 
@@ -86,10 +84,11 @@ class TextWriter final : public CsvWriter {
     if (failed_) return;
     failed_ = true;
     for (std::size_t n = 0; n < wanted_.size(); ++n)
-      if (classes_[n] != nullptr && row_.is_present(wanted_[n])) check_classes(wanted_[n], *classes_[n]);
+      if (classes_[n] != nullptr && row_.is_present(wanted_[n]))
+        require_classes(row_, wanted_[n], *classes_[n], bytes_.name(), rows_ + 1);
     failed_ = false;
     bool first = kept_ == nullptr;
-    if (kept_ != nullptr) bytes_.append(kept_->next(writer_));
+    if (kept_ != nullptr) bytes_.append(converted(kept_->next(writer_), kept_->form(), CellForm::csv));
     for (std::size_t n = 0; n < wanted_.size(); ++n) {
       if (keys_ != nullptr && n == key_)
         write_key(wanted_[n], std::exchange(first, false));
@@ -115,33 +114,11 @@ class TextWriter final : public CsvWriter {
     bytes_.append(cell);
   }
 
-  std::string number_of(std::uint32_t i, std::uint64_t k) const {
-    char text[longest_scalar];
-    return {text, format_scalar(row_.port(i).dtype, row_.element(i, k), text, BoolText::word)};
-  }
-
-  static std::size_t class_of(const std::string& number, const ClassList& classes) {
-    std::size_t of = classes.names().size();
-    std::from_chars(number.data(), number.data() + number.size(), of);
-    return of;
-  }
-
-  void check_classes(std::uint32_t i, const ClassList& classes) const {
-    const rml_port& port = row_.port(i);
-    for (std::uint64_t k = 0; k < port.elements; ++k) {
-      const std::string number = number_of(i, k);
-      if (class_of(number, classes) >= classes.names().size())
-        throw Failure(bytes_.name() + ": row " + std::to_string(rows_ + 1) + ": output '" + port.name + "' is " +
-                      number + ", but '" + classes.file() + "' has the classes 0 to " +
-                      std::to_string(classes.names().size() - 1));
-    }
-  }
-
   void write_classes(std::uint32_t i, const ClassList& classes, bool first) {
     std::string cells;
     for (std::uint64_t k = 0; k < row_.port(i).elements; ++k) {
       if (k > 0 || !first) cells += ',';
-      append_csv_cell(cells, classes.names()[class_of(number_of(i, k), classes)]);
+      append_csv_cell(cells, class_name(row_, i, k, classes));
     }
     bytes_.append(cells);
   }

@@ -14,8 +14,8 @@
 #include "runtime/base/file_identity.h"
 #include "runtime/stream_io/live/peer_streams.h"
 #include "runtime/stream_io/missing_cells.h"
-#include "runtime/stream_io/old_rows.h"
-#include "runtime/stream_io/present_rows.h"
+#include "runtime/stream_io/outputs/old_rows.h"
+#include "runtime/stream_io/outputs/present_rows.h"
 #include "runtime/stream_io/spelling.h"
 #include "runtime/stream_io/wanted_ports.h"
 
@@ -253,13 +253,13 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
     case Format::csv:
       return read_csv(std::move(bytes), row, input.ports, {headed, input.reading, input.kept, input.texts});
     case Format::jsonl:
-      return read_jsonl(std::move(bytes), row, input.ports, {input.texts, input.reading.missing});
+      return read_jsonl(std::move(bytes), row, input.ports, {input.texts, input.reading.missing, input.kept});
     case Format::chron:
       return read_chron(std::move(bytes), row, input.ports, input.reading.missing);
     case Format::npy:
       return read_npy(std::move(bytes), row, input.ports[0]);
     case Format::npz:
-      return read_npz(std::move(bytes), row, input.ports);
+      return read_npz(std::move(bytes), row, input.ports, input.kept);
   }
   return nullptr;
 }
@@ -316,27 +316,38 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
   return std::move(endpoints);
 }
 
+namespace {
+
+bool keeps_cells(const Endpoint& endpoint) {
+  return endpoint.format == Format::csv || endpoint.format == Format::jsonl || endpoint.format == Format::npz;
+}
+
+}  // namespace
+
 void keep_cells(KeptCells& kept, std::vector<Endpoint>& inputs, std::vector<Endpoint>& outputs, const Row& row) {
   if (!kept.any()) return;
   const std::string option = "--keep " + kept.names().front() + ": ";
   for (auto* endpoints : {&inputs, &outputs}) {
+    const bool is_output = endpoints == &outputs;
     bool found = false;
     for (Endpoint& endpoint : *endpoints) {
-      if (endpoint.format != Format::csv) continue;
-      if (endpoint.peer && endpoint.peer->kind == Address::Kind::mqtt)
-        throw Failure(option + "messages of '" + endpoint.path + "' have no header that names columns", exit_usage);
+      if (!keeps_cells(endpoint)) continue;
+      if (endpoint.format == Format::csv && endpoint.peer && endpoint.peer->kind == Address::Kind::mqtt)
+        throw Failure(
+            option + "messages of '" + endpoint.path + "' have no header that names columns; use ?format=jsonl",
+            exit_usage);
       endpoint.kept = &kept;
       found = true;
     }
-    if (!found)
-      throw Failure(option + "no " + (endpoints == &inputs ? "input" : "output") + " is CSV; only CSV has such columns",
-                    exit_usage);
+    if (!found && is_output)
+      throw Failure(option + "no output is CSV, JSON lines or .npz; others have no texts", exit_usage);
+    if (!found) throw Failure(option + "no input is CSV, JSON lines or .npz; others have no such columns", exit_usage);
   }
   for (const Endpoint& output : outputs) {
     if (output.kept == nullptr) continue;
     const auto elements = elements_by_name(row, output.ports);
     for (const std::string& name : kept.names())
-      if (elements.contains(name))
+      if (elements.contains(name) || port_named(row, name))
         throw Failure("--keep " + name + ": an output has that name; rename it in the program", exit_usage);
   }
 }
@@ -345,11 +356,12 @@ void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& i
                std::vector<Endpoint>& outputs) {
   if (!texts.any()) return;
   const auto use = [&](const Row& row, Endpoint& endpoint, const auto& is_text, const auto& is_key) {
-    if (endpoint.format == Format::csv) endpoint.texts = &texts;
+    const bool written = endpoint.format == Format::csv || endpoint.format == Format::jsonl;
+    if (written) endpoint.texts = &texts;
     for (const std::uint32_t i : endpoint.ports) {
       if (is_key(i)) {
         const bool arrays = &row == &out && endpoint.format == Format::npz;
-        if (endpoint.format != Format::csv && endpoint.format != Format::jsonl && !arrays)
+        if (!written && !arrays)
           throw Failure("--key " + std::string(row.port(i).name) + ": '" + endpoint.path +
                             "' has numbers, not texts: give the keys a type, --key " + row.port(i).name +
                             ":i64, or use .csv or .jsonl",
@@ -357,9 +369,9 @@ void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& i
         endpoint.texts = &texts;
         continue;
       }
-      if (endpoint.format != Format::csv && is_text(i))
+      if (!written && is_text(i))
         throw Failure("--classes, --time: '" + std::string(row.port(i).name) + "' is in '" + endpoint.path +
-                          "', which is not CSV; it has values, not texts",
+                          "', which is neither CSV nor JSON lines; it has values, not texts",
                       exit_usage);
     }
   };
@@ -425,17 +437,17 @@ std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const
   };
   switch (output.format) {
     case Format::csv:
-      return as_told(write_csv(std::move(bytes), row, output.ports,
-                               {before.has_value() || messages, output.kept, output.texts}));
+      return as_told(
+          write_csv(std::move(bytes), row, output.ports, {before.has_value() || messages, output.kept, output.texts}));
     case Format::jsonl:
-      return as_told(write_jsonl(std::move(bytes), row, output.ports, output.texts));
+      return as_told(write_jsonl(std::move(bytes), row, output.ports, output.kept, output.texts));
     case Format::chron:
       return write_chron(std::move(bytes), row, output.ports);
     case Format::npy:
       if (before) before->rows = rows_of_npy(row.port(output.ports[0]), before->bytes, before->rows);
       return write_npy(std::move(bytes), row, output.ports[0], before);
     case Format::npz:
-      return as_told(write_npz(std::move(bytes), row, output.ports, output.texts));
+      return as_told(write_npz(std::move(bytes), row, output.ports, output.kept, output.texts));
   }
   return nullptr;
 }

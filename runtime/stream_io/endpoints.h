@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/stream_io/kept_cells.h"
+#include "runtime/stream_io/cells/kept_cells.h"
 #include "runtime/stream_io/live/address.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/reading.h"
@@ -32,8 +32,8 @@ struct Endpoint {
   bool present = false;  // outputs: only rows in which a sampled value is present
   bool append = false;   // outputs: the rows of the file remain
   Ports ports;
-  KeptCells* kept = nullptr;           // CSV: cells that are copied from the input to the output
-  const ColumnTexts* texts = nullptr;  // CSV: cells that are texts
+  KeptCells* kept = nullptr;           // cells that are copied from the input to the output
+  const ColumnTexts* texts = nullptr;  // values that are texts
 };
 
 // Assigns ports to endpoints without opening anything. Standard input or output serves all ports
@@ -44,14 +44,14 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
                                      const std::string& stdio_format, const Row& row, const Reading& reading = {},
                                      const Ports& computed = {}, std::optional<std::uint32_t> key = {});
 
-// Connects the CSV inputs to the CSV outputs for the cells to be copied. row: the row of the
-// outputs. Throws Failure with status 2 if there is no such input or output, or if an output has
-// the name of a kept column.
+// Connects the inputs that may have the columns of --keep to the outputs that can write them.
+// row: the row of the outputs. Throws Failure with status 2 if there is no such input or output,
+// or if an output has the name of a kept column.
 void keep_cells(KeptCells& kept, std::vector<Endpoint>& inputs, std::vector<Endpoint>& outputs, const Row& row);
 
-// Tells the CSV inputs and outputs which of their cells are texts. in, out: the rows of the
-// inputs and outputs. Throws Failure with status 2 if such a port is in no CSV. An output that
-// has its classes from an input of the same name is written as a number in other formats.
+// Tells the inputs and outputs of CSV and JSON lines which of their values are texts. in, out: the
+// rows of the inputs and outputs. Throws Failure with status 2 if such a port is in another format.
+// An output that has its classes from an input of the same name is written as a number there.
 void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& inputs, const Row& out,
                std::vector<Endpoint>& outputs);
 

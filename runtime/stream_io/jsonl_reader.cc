@@ -38,7 +38,11 @@ class ObjectHandler {
   // floats is NaN.
   ObjectHandler(Row& row, const Ports& wanted, const ColumnTexts* texts, bool null_is_nan)
       : row_(row), texts_(texts), null_is_nan_(null_is_nan), seen_(row.size(), false) {
-    for (const std::uint32_t i : wanted) ports_[row.port(i).name] = i;
+    texts_of_.assign(row.size(), 0);
+    for (const std::uint32_t i : wanted) {
+      ports_[row.port(i).name] = i;
+      if (texts != nullptr && texts->of_input(i)) texts_of_[i] = 1;
+    }
     // The parser uses the decimal point of the locale in the text of a number.
     decimal_point_ = *std::localeconv()->decimal_point;
   }
@@ -73,7 +77,7 @@ class ObjectHandler {
   bool boolean(bool value) {
     if (!inside("a Boolean")) return false;
     if (!port_) return true;
-    if (is_key()) return key_text(value ? "true" : "false");
+    if (is_text_) return text_value(value ? "true" : "false");
     if (port_->dtype != RML_BOOL) return fail(std::string(value ? "true" : "false") + " is not " + type_name());
     return scalar(value ? "true" : "false");
   }
@@ -96,7 +100,7 @@ class ObjectHandler {
   bool string(const std::string& text) {
     if (!inside("a string")) return false;
     if (!port_) return true;
-    if (is_key()) return key_text(text);
+    if (is_text_) return text_value(text);
     const bool special = text == "NaN" || text == "Infinity" || text == "-Infinity";
     if (is_float(port_->dtype) && special) return scalar(text);
     return fail("a string is not " + type_name());
@@ -122,6 +126,7 @@ class ObjectHandler {
     }
     index_ = it->second;
     port_ = &row_.port(index_);
+    is_text_ = texts_of_[index_] != 0;
     if (seen_[index_]) return fail("key '" + shortened(name) + "' appears twice");
     seen_[index_] = true;
     to_ = static_cast<char*>(row_.data(index_));
@@ -185,9 +190,12 @@ class ObjectHandler {
   }
   std::string type_name() const { return is_key() ? std::string("a ") + texts_->key_word() : type_text(*port_); }
   bool is_key() const { return texts_ != nullptr && texts_->is_key(index_); }
-  bool key_text(const std::string& text) {
+  // A key, a time or the name of a class.
+  bool text_value(const std::string& text) {
+    if (!is_element()) return false;
     if (text.empty() || !texts_->parse(*port_, index_, text, to_)) return fail(texts_->complaint(index_, text));
-    port_ = nullptr;
+    to_ += dtype_bytes(port_->dtype);
+    if (port_->rank == 0) port_ = nullptr;
     return true;
   }
   bool inside(const char* what) {
@@ -201,13 +209,16 @@ class ObjectHandler {
   bool number(std::string_view text) {
     if (!inside("a number")) return false;
     if (!port_) return true;
-    if (is_key()) return key_text(std::string(text));
+    if (is_text_) return text_value(std::string(text));
     if (port_->dtype == RML_BOOL) return fail("a number is not " + type_name());
     return scalar(text);
   }
-  bool scalar(std::string_view text) {
+  bool is_element() {
     if (depth_ - 1 != port_->rank) return fail("too few brackets for " + type_name());
-    if (port_->rank > 0 && !count(port_->rank - 1)) return false;
+    return port_->rank == 0 || count(port_->rank - 1);
+  }
+  bool scalar(std::string_view text) {
+    if (!is_element()) return false;
     const Parsed result = parse_whole_scalar(port_->dtype, text, to_);
     if (result != Parsed::ok) return fail(parse_complaint(port_->dtype, result, text));
     to_ += dtype_bytes(port_->dtype);
@@ -220,6 +231,8 @@ class ObjectHandler {
   const bool null_is_nan_;
   std::unordered_map<std::string, std::uint32_t> ports_;
   std::vector<bool> seen_;
+  std::vector<std::uint8_t> texts_of_;  // by port: its values are texts
+  bool is_text_ = false;                // the current value is a text
   std::vector<std::string> unknown_;
   std::string error_, too_large_;
   std::size_t error_at_ = 0;
@@ -239,6 +252,7 @@ class JsonlReader final : public RowSource {
         wanted_(wanted),
         texts_(form.texts),
         missing_(form.missing),
+        kept_(form.kept != nullptr && form.kept->find_in_objects(bytes_.name()) ? form.kept : nullptr),
         handler_(row, wanted, form.texts, form.missing == Missing::nan) {
     for (const std::uint32_t i : wanted) {
       DerivedFlags flag;
@@ -275,6 +289,7 @@ class JsonlReader final : public RowSource {
     // A flag without a key follows from its inputs.
     for (const auto& [flag, derived] : flags_)
       if (!handler_.seen(flag)) derive(derived);
+    if (kept_ != nullptr) keep_cells();
     return true;
   }
   Place where(std::uint32_t) const override { return {number_, 0}; }
@@ -301,6 +316,17 @@ class JsonlReader final : public RowSource {
     const auto sampler = sampler_of(row_, port);
     if (!sampler || !handler_.seen(sampler->flag)) return false;
     return (*static_cast<const std::uint8_t*>(row_.data(sampler->flag)) != 0) == sampler->positive;
+  }
+  // A field that no other row may have either is probably misspelt.
+  void keep_cells() {
+    std::string cells, lacking;
+    for (const std::string_view raw : raw_members(line_, kept_->names(), cycle_ == 0 ? &lacking : nullptr))
+      cells += (cells.empty() ? "[" : ",") + std::string(raw);
+    const std::string near = lacking.empty() ? "" : did_you_mean(lacking, handler_.unknown());
+    if (!near.empty())
+      throw Failure(name() + ":" + std::to_string(number_) + cycle_text() + "no field '" + lacking + "' to keep" +
+                    near);
+    kept_->add(cells + "]");
   }
   void derive(const DerivedFlags& flag) {
     flag.settle(row_, [&](std::uint32_t port) { return place(port) + cycle_text(); }, "not in the row");
@@ -358,6 +384,7 @@ class JsonlReader final : public RowSource {
   Ports wanted_;
   const ColumnTexts* const texts_;
   const Missing missing_;
+  KeptCells* const kept_;  // null unless this reader keeps cells
   ObjectHandler handler_;
   std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // used with --missing absent only
   std::string_view line_;

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "runtime/base/failure.h"
-#include "runtime/base/readable.h"
 #include "runtime/kernels/half_float.h"
 
 namespace rml::rt {
@@ -109,6 +108,20 @@ class HeaderParser {
   std::size_t at_ = 0;
 };
 
+// "<U5" and "|S5" are texts of five characters or bytes.
+bool read_descr_of_texts(NpyHeader& header) {
+  const std::string& descr = header.descr;
+  constexpr std::uint64_t longest = std::uint64_t{1} << 24;
+  std::uint64_t length = 0;
+  if (descr.size() < 3 || !std::strchr("<>|=", descr[0]) || !std::strchr("US", descr[1])) return false;
+  const auto [stop, code] = std::from_chars(descr.data() + 2, descr.data() + descr.size(), length);
+  if (code != std::errc() || stop != descr.data() + descr.size() || length > longest) return false;
+  header.kind = descr[1];
+  header.bytes = header.kind == 'U' ? 4 * length : length;
+  header.big_endian = descr[0] == '>';
+  return true;
+}
+
 void read_descr(const std::string& file, NpyHeader& header) {
   const std::string& descr = header.descr;
   const std::string known = "bool, (u)int8 to (u)int64, float16, float32 or float64";
@@ -206,7 +219,7 @@ void store_as(std::uint8_t dtype, From value, char* to) {
 
 }  // namespace
 
-NpyHeader read_npy_header(ByteSource& bytes) {
+NpyHeader read_npy_header(ByteSource& bytes, NpyTypes types) {
   const std::string& file = bytes.name();
   constexpr std::size_t prefix = 8;
   if (!bytes.at_least(prefix) || std::string_view(bytes.begin(), magic.size()) != magic) {
@@ -229,7 +242,7 @@ NpyHeader read_npy_header(ByteSource& bytes) {
   const std::string text(bytes.begin() + prefix + length_bytes, length);
   bytes.consume(prefix + length_bytes + length);
   NpyHeader header = HeaderParser(file, text).parse();
-  read_descr(file, header);
+  if (types == NpyTypes::numbers || !read_descr_of_texts(header)) read_descr(file, header);
   return header;
 }
 
@@ -325,41 +338,6 @@ std::string npy_header_text(std::string_view descr, std::uint64_t rows, const st
   text += before + std::to_string(rows) + after;
   text.resize(total - 1, ' ');
   return text + "\n";
-}
-
-namespace {
-
-// The code points of a text in UTF-8.
-std::u32string code_points(std::string_view text) {
-  std::u32string points;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto first = static_cast<unsigned char>(text[i]);
-    const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (!is_utf8(text.substr(i, length))) {
-      points += U'\ufffd';
-      ++i;
-      continue;
-    }
-    char32_t point = length == 1 ? first : first & (0xffu >> (length + 1));
-    for (std::size_t k = 1; k < length; ++k) point = point << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3fu);
-    points += point;
-    i += length;
-  }
-  return points;
-}
-
-}  // namespace
-
-std::string npy_of_texts(const std::vector<std::string_view>& texts) {
-  std::size_t width = 1;
-  for (const std::string_view text : texts) width = std::max(width, code_points(text).size());
-  std::string all = npy_header_text("<U" + std::to_string(width), texts.size(), nullptr, 0);
-  for (const std::string_view text : texts) {
-    std::u32string points = code_points(text);
-    points.resize(width);
-    all.append(reinterpret_cast<const char*>(points.data()), width * sizeof(char32_t));
-  }
-  return all;
 }
 
 }  // namespace rml::rt

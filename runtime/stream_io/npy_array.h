@@ -18,7 +18,7 @@ namespace rml::rt {
 
 struct NpyHeader {
   std::string descr;        // as in the file, such as "<f4"
-  char kind = 0;            // b, i, u or f
+  char kind = 0;            // b, i, u or f; of texts U or S
   std::uint64_t bytes = 0;  // size of an element
   bool big_endian = false;
   bool fortran_order = false;
@@ -27,7 +27,8 @@ struct NpyHeader {
 
 // Reads and consumes the header. Throws Failure if it is not an .npy file, damaged, or of an
 // unsupported type.
-NpyHeader read_npy_header(ByteSource& bytes);
+enum class NpyTypes { numbers, texts_too };
+NpyHeader read_npy_header(ByteSource& bytes, NpyTypes types = NpyTypes::numbers);
 
 // NumPy's name of the element type, such as "float64".
 std::string npy_type_name(const NpyHeader& header);
@@ -40,9 +41,6 @@ void convert_elements(const NpyHeader& header, const char* from, std::uint8_t dt
 
 // NumPy's description of the dtype; empty for bf16.
 std::string_view npy_descr(std::uint8_t dtype);
-// A complete .npy of texts, in as many characters as the longest one needs. Bytes that are not
-// UTF-8 become U+FFFD.
-std::string npy_of_texts(const std::vector<std::string_view>& texts);
 // A complete version 1 header with its magic bytes, for `rows` rows of the given dims. Its length
 // does not depend on `rows`, so it can be rewritten when they are known.
 std::string npy_header_text(std::string_view descr, std::uint64_t rows, const std::uint64_t* dims, std::uint32_t rank);

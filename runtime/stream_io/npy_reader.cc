@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/stream_io/cells/npy_texts.h"
 #include "runtime/stream_io/npy_array.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/spelling.h"
@@ -119,7 +120,7 @@ class NpyReader final : public RowSource {
 // Owns the bytes of the archive while its entries are read.
 class NpzReader final : public RowSource {
  public:
-  NpzReader(ByteSource bytes, Row& row, const Ports& wanted) : bytes_(std::move(bytes)) {
+  NpzReader(ByteSource bytes, Row& row, const Ports& wanted, KeptCells* kept) : bytes_(std::move(bytes)) {
     const std::vector<ZipEntry> entries = list_zip(name(), bytes_.whole());
     std::vector<std::unique_ptr<RowSource>> sources;
     std::vector<Ports> ports;
@@ -128,10 +129,16 @@ class NpzReader final : public RowSource {
       ports.push_back({i});
     }
     entries_ = equal_length(std::move(sources), std::move(ports));
+    if (kept != nullptr) find_kept(*kept, entries);
   }
 
-  bool read() override { return entries_->read(); }
-  std::uint32_t rows_at_hand(std::uint32_t most) override { return entries_->rows_at_hand(most); }
+  bool read() override {
+    if (kept_ != nullptr) return read_and_keep();
+    return entries_->read();
+  }
+  std::uint32_t rows_at_hand(std::uint32_t most) override {
+    return kept_ == nullptr ? entries_->rows_at_hand(most) : 0;
+  }
   void take_rows(std::uint32_t rows, char* const* to) override { entries_->take_rows(rows, to); }
   Place where(std::uint32_t) const override { return {}; }
   const std::string& file(std::uint32_t port) const override { return entries_->file(port); }
@@ -153,8 +160,41 @@ class NpzReader final : public RowSource {
                   did_you_mean(port.name, others));
   }
 
+  void find_kept(KeptCells& kept, const std::vector<ZipEntry>& entries) {
+    std::vector<HeaderField> fields;
+    for (const ZipEntry& entry : entries) {
+      const std::string array = entry.name.substr(0, entry.name.rfind(".npy"));
+      fields.push_back({array, array});
+    }
+    for (const std::size_t at : kept.find(name(), name(), fields)) {
+      kept_ = &kept;
+      kept_arrays_.emplace_back(fields[at].text, NpyTexts(open_zip_entry(name(), entries[at])));
+    }
+  }
+
+  // Not inlined: rows without kept cells are read often.
+  [[gnu::noinline]] bool read_and_keep() {
+    const bool there = entries_->read();
+    for (const auto& [array, texts] : kept_arrays_)
+      if (there != (rows_ < texts.rows()))
+        throw Failure(name() + ": array '" + array + "' has " + std::to_string(texts.rows()) +
+                      " rows, but the inputs have " + (there ? "more" : std::to_string(rows_)));
+    if (!there) return false;
+    std::string cells;
+    for (auto& [array, texts] : kept_arrays_) {
+      if (&texts != &kept_arrays_.front().second) cells += ',';
+      append_csv_cell(cells, texts.next());
+    }
+    kept_->add(std::move(cells));
+    ++rows_;
+    return true;
+  }
+
   ByteSource bytes_;
   std::unique_ptr<RowSource> entries_;
+  KeptCells* kept_ = nullptr;  // null unless this reader keeps cells
+  std::vector<std::pair<std::string, NpyTexts>> kept_arrays_;
+  std::uint64_t rows_ = 0;  // rows read, if it keeps cells
 };
 
 }  // namespace
@@ -163,8 +203,8 @@ std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t po
   return std::make_unique<NpyReader>(std::move(bytes), row, port);
 }
 
-std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted) {
-  return std::make_unique<NpzReader>(std::move(bytes), row, wanted);
+std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted, KeptCells* kept) {
+  return std::make_unique<NpzReader>(std::move(bytes), row, wanted, kept);
 }
 
 }  // namespace rml::rt

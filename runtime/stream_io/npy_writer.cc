@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/base/nans.h"
+#include "runtime/stream_io/cells/npy_texts.h"
 #include "runtime/stream_io/npy_array.h"
 #include "runtime/stream_io/writers.h"
 #include "runtime/stream_io/zip.h"
@@ -77,7 +78,7 @@ struct HeldStream {
   bool always = true;
   std::uint64_t row_bytes = 0, values = 0;
   std::string bytes;
-  std::string present;  // a byte per cycle; unused if always present
+  std::string present;             // a byte per cycle; unused if always present
   const KeyTable* keys = nullptr;  // not null: the values are numbers of texts
 };
 
@@ -93,8 +94,9 @@ std::vector<std::string_view> texts_of(const HeldStream& stream) {
 
 class NpzWriter final : public RowSink {
  public:
-  NpzWriter(ByteSink bytes, const Row& row, const Ports& wanted, const ColumnTexts* texts)
-      : bytes_(std::move(bytes)), row_(row) {
+  NpzWriter(ByteSink bytes, const Row& row, const Ports& wanted, KeptCells* kept, const ColumnTexts* texts)
+      : bytes_(std::move(bytes)), row_(row), kept_(kept) {
+    if (kept_ != nullptr) writer_ = kept_->add_writer();
     for (const std::uint32_t i : wanted) {
       streams_.push_back({i, row.port(i).always != 0, value_bytes(row, i).size(), 0, {}, {}});
       if (texts != nullptr) streams_.back().keys = texts->keys_of(i);
@@ -102,6 +104,7 @@ class NpzWriter final : public RowSink {
   }
 
   void write() override {
+    if (kept_ != nullptr) hold_kept();
     for (HeldStream& stream : streams_) {
       const bool present = row_.is_present(stream.port);
       if (!stream.always) stream.present += present ? '\x01' : '\x00';
@@ -110,12 +113,16 @@ class NpzWriter final : public RowSink {
       ++stream.values;
     }
   }
+  void skip() override {
+    if (kept_ != nullptr) kept_->next(writer_);
+  }
   void undetermined(std::int64_t) override {}
   void flush() override {}
   std::optional<std::uint64_t> settle() override { return std::nullopt; }
   void close() override {
     if (std::exchange(closed_, true)) return;
     ZipWriter zip(bytes_);
+    add_kept(zip);
     for (HeldStream& stream : streams_) {
       const rml_port& port = row_.port(stream.port);
       if (stream.keys != nullptr) {
@@ -133,9 +140,27 @@ class NpzWriter final : public RowSink {
   }
 
  private:
+  // Not inlined: rows without kept cells are written often.
+  [[gnu::noinline]] void hold_kept() { kept_lines_.push_back(kept_->next(writer_)); }
+
+  // An array of texts for each kept column; a cell without a value is an empty text.
+  void add_kept(ZipWriter& zip) {
+    if (kept_ == nullptr) return;
+    std::vector<std::vector<std::string>> columns(kept_->columns());
+    for (const std::string& line : kept_lines_) {
+      const auto texts = texts_of(line, kept_->form());
+      for (std::size_t k = 0; k < columns.size(); ++k) columns[k].push_back(texts[k].value_or(""));
+    }
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      zip.add(kept_->titles()[k] + ".npy", npy_of_texts({columns[k].begin(), columns[k].end()}));
+  }
+
   ByteSink bytes_;
   const Row& row_;
   std::vector<HeldStream> streams_;
+  KeptCells* const kept_;                // null: no cells are kept
+  std::size_t writer_ = 0;               // number of this writer in kept_
+  std::vector<std::string> kept_lines_;  // the kept cells of all rows
   bool closed_ = false;
 };
 
@@ -146,8 +171,9 @@ std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t
   return std::make_unique<NpyWriter>(std::move(bytes), row, port, before);
 }
 
-std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted, const ColumnTexts* texts) {
-  return std::make_unique<NpzWriter>(std::move(bytes), row, wanted, texts);
+std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted, KeptCells* kept,
+                                   const ColumnTexts* texts) {
+  return std::make_unique<NpzWriter>(std::move(bytes), row, wanted, kept, texts);
 }
 
 }  // namespace rml::rt

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/cells/kept_cells.h"
 #include "runtime/stream_io/column_texts.h"
-#include "runtime/stream_io/kept_cells.h"
 #include "runtime/stream_io/reading.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/row_source.h"
@@ -31,13 +31,15 @@ std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wan
 struct JsonlForm {
   const ColumnTexts* texts = nullptr;
   Missing missing = Missing::error;
+  KeptCells* kept = nullptr;
 };
 std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted, JsonlForm form = {});
 std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted,
                                       Missing missing = Missing::error);
 // An array provides one port.
 std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t port);
-std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted);
+// kept: receives the arrays to be kept as cells; null if there are none.
+std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted, KeptCells* kept = nullptr);
 
 // Reads all sources together. They must be equally long; otherwise a Failure names two that
 // differ.

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "runtime/stream_io/byte_sink.h"
+#include "runtime/stream_io/cells/kept_cells.h"
 #include "runtime/stream_io/column_texts.h"
-#include "runtime/stream_io/kept_cells.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/row_sink.h"
 
@@ -28,7 +28,8 @@ struct CsvRest {
 // The first line, with its line end.
 std::string csv_header(const Row& row, const Ports& wanted, const KeptCells* kept);
 std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest = {});
-std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted,
+// kept: cells to be written before the values; null if there are none.
+std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted, KeptCells* kept = nullptr,
                                      const ColumnTexts* texts = nullptr);
 std::unique_ptr<RowSink> write_chron(ByteSink bytes, const Row& row, const Ports& wanted);
 // An array holds one port, which must be present at every cycle.
@@ -36,8 +37,8 @@ std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t
                                    const std::optional<Settled>& before = {});
 // A port that may be absent becomes two arrays: its present values, and the flags as
 // NAME.present.
-// A key that is a text becomes an array of texts.
-std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted,
+// A key that is a text becomes an array of texts, and so does a column of kept cells.
+std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted, KeptCells* kept = nullptr,
                                    const ColumnTexts* texts = nullptr);
 
 }  // namespace rml::rt

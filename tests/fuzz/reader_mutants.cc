@@ -107,7 +107,8 @@ Bases make_bases(const std::string& folder) {
     b.jsonl.push_back(
         with([](ByteSink s, const Row& r, const rt::Ports& p) { return rt::write_jsonl(std::move(s), r, p); }));
     b.chron.push_back(with(rt::write_chron));
-    b.npz.push_back(with(rt::write_npz));
+    b.npz.push_back(
+        with([](ByteSink s, const Row& r, const rt::Ports& p) { return rt::write_npz(std::move(s), r, p); }));
     for (std::uint32_t i = 0; i < written_ports; ++i)
       b.npy.push_back(written(folder, rows, false,
                               [&](ByteSink bytes, const Row& row) { return rt::write_npy(std::move(bytes), row, i); }));

@@ -592,7 +592,10 @@ def refusals(folder):
     head = "m,y\na,1\n"
     refused("--key", "m", text="m,x\na,1\n,2\n", words="<stdin>:3:1: cycle 1: column 'm' is empty, but every row belongs", out=head)
     refused("--key", "m", text="x,m\n1,a\n2,NaN\n", words="<stdin>:3:3: cycle 1: column 'm': 'NaN' is not a key", out=head)
-    refused("--key", "m", "--missing", "absent", text="x,m\n1,a\n2,NA\n", words="<stdin>:3:3: cycle 1: column 'm' is 'NA'", out=head)
+    refused("--key", "m", "--missing", "absent", text="x,m\n1,a\n2,nan\n", words="<stdin>:3:3: cycle 1: column 'm' is 'nan'", out=head)
+    for more in ([], ["--missing", "absent"]):
+        found, _ = run(program, "--key", "m", *more, text="m,x\nNA,1\nnull,2\nNA,3\n")
+        same(found, "m,y\nNA,1\nnull,2\nNA,4\n", "words that are names")
     refused("--key", "m:i8", text="x,m\n1,1\n2,300\n", words="<stdin>:3:3: cycle 1: column 'm': '300' does not fit", out="m,y\n1,1\n")
     refused("--key", "m:i8", text="x,m\n1,b\n", words="<stdin>:2:3: cycle 0: column 'm': 'b' is not an i8", out="m,y\n")
     refused("--key", "n", words="<stdin>:1: no column 'n' for the keys")
@@ -611,7 +614,7 @@ def refusals(folder):
     np.savez(folder / "floats.npz", m=np.array([1.0, np.nan]), x=np.array([1.0, 2.0]))
     refused("--key", "m:i64", "--input", folder / "floats.npz", words="float64", out=None)
     for option in (["--monitor", "y"], ["--watch", "y"], ["--log", folder / "log"], ["--plot", folder / "p.svg"],
-                   ["--profile", folder / "p.json"], ["--on-nan", "stop"], ["--keep", "x"]):
+                   ["--profile", folder / "p.json"], ["--on-nan", "stop"]):
         refused("--key", "m", *option, words=option[0] + " is for the rows of one instance", status=2)
     refused("--key", "m", "--parallel", words="the program is a network", status=2)
     refused("--key", "m", "--key-seed", "a", words="--key-seed", status=2)

@@ -44,14 +44,16 @@ struct Parameter {
   unsigned where;
   unsigned who;
 };
-constexpr Parameter parameters[] = {
-    {"format", true, both, everyone},       {"retry", true, both, everyone},       {"linger", true, out_only, everyone},
-    {"reconnect", false, in_only, sockets}, {"line", true, in_only, everyone},     {"qos", true, both, broker},
-    {"retain", false, out_only, broker},    {"client", true, both, broker},        {"version", true, both, broker},
-    {"keepalive", true, both, broker},      {"password_file", true, both, broker}, {"password_env", true, both, broker},
-    {"cafile", true, both, tls_only},       {"capath", true, both, tls_only},      {"cert", true, both, tls_only},
-    {"key", true, both, tls_only},          {"insecure", false, both, tls_only},   {"present", false, out_only, anywhere},
-    {"append", false, out_only, files}};
+constexpr Parameter parameters[] = {{"format", true, both, everyone},      {"retry", true, both, everyone},
+                                    {"linger", true, out_only, everyone},  {"reconnect", false, in_only, sockets},
+                                    {"line", true, in_only, everyone},     {"qos", true, both, broker},
+                                    {"retain", false, out_only, broker},   {"client", true, both, broker},
+                                    {"version", true, both, broker},       {"keepalive", true, both, broker},
+                                    {"password_file", true, both, broker}, {"password_env", true, both, broker},
+                                    {"cafile", true, both, tls_only},      {"capath", true, both, tls_only},
+                                    {"cert", true, both, tls_only},        {"key", true, both, tls_only},
+                                    {"insecure", false, both, tls_only},   {"present", false, out_only, anywhere},
+                                    {"append", false, out_only, files}};
 
 class Parser {
  public:

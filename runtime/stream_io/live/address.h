@@ -30,7 +30,7 @@ struct Address {
   std::optional<double> retry;   // time to try to connect, in seconds
   double linger = 10;            // time at the end for a slow reader, in seconds
   bool reconnect = false;
-  int line = 16 << 20;  // maximum size of a line or message, in bytes
+  int line = 16 << 20;   // maximum size of a line or message, in bytes
   bool present = false;  // output: only rows in which a sampled value is present
   bool append = false;   // output file: keep its rows
 

@@ -160,9 +160,9 @@ class Keep(InFolder):
         self.assertEqual(self.refused(2, *week, "--keep", "day", "--keep", "day"), "--keep day: the column is named twice\n")
         self.assertEqual(self.refused(2, *week, "--keep", "mean"),
                          "--keep mean: an output has that name; rename it in the program\n")
-        self.assertIn("no output is CSV", self.refused(2, *week, "--keep", "day", "--output", "o.jsonl"))
-        self.write("week.jsonl", '{"end":true,"x":1}\n')
-        self.assertIn("no input is CSV", self.refused(2, "--input", "week.jsonl", "--keep", "day"))
+        self.assertIn("no output is CSV", self.refused(2, *week, "--keep", "day", "--output", "o.chron"))
+        self.write("week.chron", "end = T\nx = 1\n")
+        self.assertIn("no input is CSV", self.refused(2, "--input", "week.chron", "--keep", "day"))
         self.write("twice.csv", "day,day,end,x\nmo,tu,T,1\n")
         self.assertEqual(self.refused(1, "--input", "twice.csv", "--keep", "day"), "twice.csv:1: column 'day' appears twice\n")
         self.write("end.csv", "day,end\nmo,F\n")

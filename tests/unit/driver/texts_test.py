@@ -111,9 +111,10 @@ class Texts(InFolder):
             self.assertIn(complaint, self.refused(2, "--input", "in.csv", "--classes", argument))
         self.assertIn("has classes already",
                       self.refused(2, "--input", "in.csv", "--classes", "kind=kinds.txt", "--classes", "kind=kinds.txt"))
-        self.assertIn("'kind' is in '-', which is not CSV", self.refused(2, "--format", "jsonl", "--classes", "kind=kinds.txt"))
-        self.assertIn("'next' is in 'o.jsonl', which is not CSV",
-                      self.refused(2, "--input", "in.csv", "--output", "o.jsonl", "--classes", "next=kinds.txt"))
+        self.assertIn("'kind' is in '-', which is neither CSV nor JSON lines",
+                      self.refused(2, "--format", "chron", "--classes", "kind=kinds.txt"))
+        self.assertIn("'next' is in 'o.chron', which is neither CSV nor JSON lines",
+                      self.refused(2, "--input", "in.csv", "--output", "o.chron", "--classes", "next=kinds.txt"))
         self.assertIn("the file is a list of classes",
                       self.refused(2, "--input", "in.csv", "--classes", "kind=kinds.txt", "--format", "csv", "--output", "kinds.txt"))
         self.write("small.rml", "node main(kind: i8) -> (o: i8)\n  o = kind;\n")
@@ -180,7 +181,8 @@ class Texts(InFolder):
         self.assertIn("has a format already", self.refused(2, "--time", "t=unix", "--time", "t=unix"))
         self.write("f32.rml", "node main(t: f32) -> (u: f32)\n  u = t;\n")
         self.assertIn("'t' is f32; seconds since 1970 need f64", self.refused(2, "--time", "t=unix", program="f32.rml"))
-        self.assertIn("'t' is in '-', which is not CSV", self.refused(2, "--format", "jsonl", "--time", "t=unix"))
+        self.assertIn("'t' is in '-', which is neither CSV nor JSON lines",
+                      self.refused(2, "--format", "chron", "--time", "t=unix"))
 
 
 if __name__ == "__main__":

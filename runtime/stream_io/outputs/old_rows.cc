@@ -1,7 +1,7 @@
 // The end of the file says whether its last row is whole, unless a cell of CSV may contain line
 // ends: then the quotes are counted from the beginning. A compressed file is read completely,
 // because a member that was not finished makes all later ones unreadable.
-#include "runtime/stream_io/old_rows.h"
+#include "runtime/stream_io/outputs/old_rows.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -51,8 +51,8 @@ bool begins_with_header(const Endpoint& output, const Row& row) {
   if (found == std::string_view(header).substr(0, found.size())) return whole;
   const std::string_view line = found.substr(0, found.find('\n'));
   throw Failure("cannot continue '" + output.path + "': its header is '" + std::string(line.substr(0, 200)) +
-                "', but this run writes the columns '" + header.substr(0, std::min<std::size_t>(header.size() - 1, 200)) +
-                "'; give another file");
+                "', but this run writes the columns '" +
+                header.substr(0, std::min<std::size_t>(header.size() - 1, 200)) + "'; give another file");
 }
 
 // The end of the last whole line. quoted: line ends between quotes end no row.
