@@ -56,7 +56,6 @@ class KeyedRun {
   }
   void load(const CheckpointIn& saved);
   void begin_kept(const SavedRun& before);
-  void begin_outputs(const SavedRun& before);
   void save();
   void write_state();
   std::int64_t rows_of_run() const { return rows_read_ - record_.first_cycle; }
@@ -252,7 +251,8 @@ void KeyedRun::begin() {
   if (options_.cycles) source_->limit(std::max(*options_.cycles, rows_of_run()));
   if (resumed)
     skip_rows(*source_, source_->row(), key_input_ + 1, rows_of_run(), record_.input_checksum, options_.resume);
-  begin_outputs(before);
+  begin_outputs(sinks_, sinks_to_, before, static_cast<std::uint64_t>(rows_written_ - record_.first_row), options_,
+                record_, [this] { write_state(); });
 }
 
 // Without rows that wait, each row leaves in its cycle.
@@ -264,17 +264,6 @@ void KeyedRun::begin_kept(const SavedRun& before) {
     kept_.wait_for_rows(first, rows_read_, before.resumed, waiting_.all(), saved);
   else
     kept_.begin(rows_read_, first, before.resumed, saved);
-}
-
-void KeyedRun::begin_outputs(const SavedRun& before) {
-  const auto rows = static_cast<std::uint64_t>(rows_written_ - record_.first_row);
-  const auto places = places_of_outputs(sinks_.row(), sinks_to_, before, rows, options_);
-  if (before.begins) {
-    tell({"--load: '" + before.path + "' does not exist, so the run begins at the beginning"});
-    record_new_outputs(sinks_.row(), sinks_to_, record_);
-    write_state();
-  }
-  open_outputs(sinks_, sinks_to_, places);
 }
 
 void KeyedRun::load(const CheckpointIn& saved) {

@@ -4,8 +4,10 @@
 #include "runtime/run/resume.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "runtime/base/failure.h"
+#include "runtime/base/readable.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/stream_io/outputs/old_rows.h"
 
@@ -87,17 +89,14 @@ std::optional<Settled> loaded_place(const Endpoint& output, const Row& row, cons
   return Settled{known->bytes, 0};
 }
 
-}  // namespace
-
 std::vector<std::optional<Settled>> places_of_outputs(const Row& row, const std::vector<Endpoint>& outputs,
-                                                      const SavedRun& before, std::uint64_t rows,
-                                                      const Options& options) {
+                                                      const SavedRun& before, std::uint64_t rows, bool overwrite) {
   std::vector<std::optional<Settled>> places;
   for (const Endpoint& output : outputs) {
     if (before.resumed)
       places.emplace_back(resumed_place(output, row, before, rows));
     else if (!before.path.empty() && !output.append)
-      places.push_back(loaded_place(output, row, before, options.overwrite));
+      places.push_back(loaded_place(output, row, before, overwrite));
     else
       places.emplace_back();
   }
@@ -107,17 +106,27 @@ std::vector<std::optional<Settled>> places_of_outputs(const Row& row, const std:
   return places;
 }
 
-void open_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs,
-                  const std::vector<std::optional<Settled>>& places) {
-  for (std::size_t k = 0; k < outputs.size(); ++k)
-    sinks.add(open_sink(outputs[k], sinks.row(), places[k]), outputs[k].ports);
-}
-
+// Records that each output begins.
 void record_new_outputs(const Row& row, const std::vector<Endpoint>& outputs, RunRecord& record) {
   record.outputs.clear();
   for (const Endpoint& output : outputs)
     if (is_regular(output) && is_written_by_row(output))
       record.outputs.push_back({recorded_path(output.path), names(row, output.ports), 0, classes_of(output, row)});
+}
+
+}  // namespace
+
+void begin_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, const SavedRun& before, std::uint64_t rows,
+                   const Options& options, RunRecord& record, const std::function<void()>& save) {
+  const auto places = places_of_outputs(sinks.row(), outputs, before, rows, options.overwrite);
+  if (before.begins) {
+    const std::string note = "--load: '" + before.path + "' does not exist, so the run begins at the beginning";
+    if (!options.quiet) std::fprintf(stderr, "%s\n", readable_message(note).c_str());
+    record_new_outputs(sinks.row(), outputs, record);
+    save();
+  }
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    sinks.add(open_sink(outputs[k], sinks.row(), places[k]), outputs[k].ports);
 }
 
 void record_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, RunRecord& record) {

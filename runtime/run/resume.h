@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,20 +26,13 @@ struct SavedRun {
   bool begins = false;   // --load and --save name one file, which does not exist yet
 };
 
-// The place at which this run continues each output; none for an output that begins. rows: the
-// rows that a resumed run has written. Throws Failure, before any file is changed, if these are
-// not the outputs of the run that saved the state, or if --load would overwrite other rows.
-std::vector<std::optional<Settled>> places_of_outputs(const Row& row, const std::vector<Endpoint>& outputs,
-                                                      const SavedRun& before, std::uint64_t rows,
-                                                      const Options& options);
-
-// Opens all outputs at these places.
-void open_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs,
-                  const std::vector<std::optional<Settled>>& places);
-
-// Records that each output begins, before it is opened. A run that is killed before its first
-// save then finds a state from which it starts again.
-void record_new_outputs(const Row& row, const std::vector<Endpoint>& outputs, RunRecord& record);
+// Opens all outputs, each at the place at which this run continues it. rows: the rows that a resumed
+// run has written. Throws Failure, before any file is changed, if these are not the outputs of the
+// run that saved the state, or if --load would overwrite other rows. If the state does not exist
+// yet, `save` first saves one in which the outputs of `record` begin: a run that is killed before
+// its next save then starts again from it.
+void begin_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, const SavedRun& before, std::uint64_t rows,
+                   const Options& options, RunRecord& record, const std::function<void()>& save);
 
 // Records the length of each output, after all rows were written out.
 void record_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, RunRecord& record);

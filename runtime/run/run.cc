@@ -104,7 +104,6 @@ class Run {
   // Prepares the state (new or loaded), the input (at the cycle of the state) and the outputs (at
   // its rows).
   void begin();
-  void begin_outputs(const SavedRun& before, std::uint64_t rows);
   void tell(const std::vector<std::string>& lines) const;
   void settle();
   using Pieces = std::vector<std::string_view>;
@@ -310,7 +309,9 @@ void Run::begin() {
   else if (resumed && source_)
     skip_rows(*source_, row_in(), row_in().size(), header.pushed - record_.first_cycle, record_.input_checksum,
               options_.resume);
-  if (options_.writes) begin_outputs(before, static_cast<std::uint64_t>(rows - record_.first_row));
+  if (options_.writes)
+    begin_outputs(sinks_, outputs_, before, static_cast<std::uint64_t>(rows - record_.first_row), options_, record_,
+                  [this] { save(); });
   leading_.begin(outputs_, saved ? saved->run().led : std::vector<std::string>());
   if (drains_) tell(leading_.warnings());
   monitors_.begin(rows, resumed ? &*saved : nullptr);
@@ -318,16 +319,6 @@ void Run::begin() {
   if (options_.on_nan == OnNan::ignore) return;
   finite_.emplace(program_, out_);
   finite_->begin(state_->block());
-}
-
-void Run::begin_outputs(const SavedRun& before, std::uint64_t rows) {
-  const auto places = places_of_outputs(sinks_.row(), outputs_, before, rows, options_);
-  if (before.begins) {
-    tell({"--load: '" + before.path + "' does not exist, so the run begins at the beginning"});
-    record_new_outputs(sinks_.row(), outputs_, record_);
-    save();
-  }
-  open_outputs(sinks_, outputs_, places);
 }
 
 void Run::tell(const std::vector<std::string>& lines) const {
