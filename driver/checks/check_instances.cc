@@ -39,7 +39,12 @@ std::vector<NodeId> roots(const Front& front, const std::string& entry) {
   const Program& program = *front.program;
   std::set<NodeId> used;
   for (const NodeId n : program.modules[0].nodes) {
-    for (const NodeId callee : front.checked.names.nodes[n.index].callees) used.insert(callee);
+    for (NodeId callee : front.checked.names.nodes[n.index].callees) {
+      used.insert(callee);
+      // `diff f(…)` calls a node that is derived from f and has the equations of f.
+      for (; program[callee].derived_from.valid(); callee = program[callee].derived_from)
+        used.insert(program[callee].derived_from);
+    }
   }
   std::vector<NodeId> result;
   for (const NodeId n : program.modules[0].nodes) {

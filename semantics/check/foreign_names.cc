@@ -137,6 +137,13 @@ std::vector<std::string> nodes_of_library(std::string_view name) {
   return found;
 }
 
+std::string advice_on(std::string_view node, std::string_view parameter) {
+  if (parameter != "label" || (node != "cross_entropy" && node != "cross_entropy_with")) return {};
+  return "a label is the number of a class; for one-hot targets or probabilities write `loss.soft_cross_entropy(…)`, "
+         "or "
+         "`argmax(t)` for the class of the largest element";
+}
+
 ForeignValue value_meant(std::string_view word) {
   for (const Value& row : values_elsewhere)
     if (row.word == word) return row.value;

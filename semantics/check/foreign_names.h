@@ -15,6 +15,10 @@ std::string operator_meant(std::string_view word);
 // The nodes of the standard library that have the name, or are called so elsewhere, "activation.gelu".
 std::vector<std::string> nodes_of_library(std::string_view name);
 
+// Advice for an argument of a library node that does not fit, if another node takes what the user
+// probably has; empty otherwise.
+std::string advice_on(std::string_view node, std::string_view parameter);
+
 // A value of another language: how R(ML)² writes it, or a note if it has none; both empty: the word is unknown.
 struct ForeignValue {
   std::string_view meant, note;

@@ -453,6 +453,7 @@ std::vector<TypeId> TypeChecker::node_call(ExprId e, NodeId callee) {
                                            "` is " + describe(found),
                                        {}, "parameter `" + program_.text(item.inputs[i].name) + "`");
     messages_.suggest_order(d, e, arguments[i], found, wanted);
+    messages_.advise(d, e, callee, program_.text(item.inputs[i].name));
   }
   for (std::size_t i = 0; i < item.outputs.size(); ++i)
     results.push_back(good ? instance(item.inputs.size() + i) : solver_.fresh());

@@ -6,6 +6,7 @@
 
 #include "semantics/check/foreign_names.h"
 #include "semantics/check/signature_text.h"
+#include "semantics/check/syntax.h"
 
 namespace rml {
 
@@ -28,6 +29,28 @@ bool is_written_integer(const Program& program, ExprId e) {
     return std::ranges::all_of(list->elements, [&](ExprId x) { return is_written_integer(program, x); });
   const auto* negated = std::get_if<ast::Unary>(&program[e]);
   return std::holds_alternative<ast::IntLiteral>(program[negated != nullptr ? negated->operand : e]);
+}
+
+// The place of the `-D` that defines a constant in the expression, directly or through other
+// constants; empty if there is none. Such a constant is in the file of no module.
+Span option_in(const Program& program, ExprId e, int depth = 0) {
+  constexpr int deep = 20;
+  if (!e.valid() || depth > deep) return {};
+  Span found;
+  const auto search = [&](ExprId part) {
+    if (found.end == 0) found = option_in(program, part, depth + 1);
+  };
+  if (const auto* name = std::get_if<ast::Name>(&program[e])) {
+    for (const ast::Const& c : program.consts) {
+      if (c.name != name->symbol) continue;
+      if (std::ranges::find(program.modules, c.name_span.file, &ast::Module::file) == program.modules.end())
+        return c.name_span;
+      search(c.value);
+    }
+    return found;
+  }
+  for_each_child(program[e], search);
+  return found;
 }
 
 }  // namespace
@@ -71,16 +94,22 @@ void TypeMessages::explain(Diagnostic& d, TypeId t, const std::string& subject, 
   d.label(reason.span, subject + " is " + describe(t) + " because of " + because);
 }
 
-bool TypeMessages::told_of_option(TypeId t) {
-  const Reason reason = solver_.reason(t);
-  const auto in_option = [&](Span span) { return span.file == reason.span.file; };
-  const auto in_module = [&](const ast::Module& m) { return m.file == reason.span.file; };
-  if (reason.why != Why::constant || std::ranges::any_of(program_.modules, in_module)) return false;
+bool TypeMessages::told_of_option(ExprId e) {
+  const Span option = option_in(program_, e);
+  const auto in_option = [&](Span span) { return span.file == option.file; };
+  if (option.end == 0) return false;
   const bool told = std::ranges::any_of(diagnostics_.all(), [&](const Diagnostic& d) {
     return in_option(d.primary.span) || std::ranges::any_of(d.secondary, in_option, &Label::span);
   });
   any_ = any_ || told;
   return told;
+}
+
+void TypeMessages::show_option(Diagnostic& d, ExprId e) {
+  const Span option = option_in(program_, e);
+  if (option.end == 0 || std::ranges::any_of(d.secondary, [&](const Label& l) { return l.span.file == option.file; }))
+    return;
+  d.label(option, "its value comes from the command line");
 }
 
 bool TypeMessages::stored_only(ExprId at, TypeId found, DTypeSet allowed, const std::string& who) {
@@ -102,12 +131,14 @@ bool TypeMessages::stored_only(ExprId at, TypeId found, DTypeSet allowed, const 
 
 Diagnostic& TypeMessages::mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other,
                                    const std::string& wanted_name) {
-  if (told_of_option(found) || told_of_option(wanted)) return unsaid_ = {};
+  if (told_of_option(at) || told_of_option(other)) return unsaid_ = {};
   Span span = program_.span(at);
   Diagnostic& d = report(Code::E0301, span, message, "this is " + describe(found));
   if (other.valid()) d.label(program_.span(other), "this is " + describe(wanted));
   explain(d, found, "`" + short_text(program_, at) + "`", span);
   explain(d, wanted, other.valid() ? "`" + short_text(program_, other) + "`" : wanted_name, span);
+  show_option(d, at);
+  show_option(d, other);
   suggest_cast(d, at, found, other, wanted);
   return d;
 }
@@ -129,11 +160,12 @@ void TypeMessages::suggest_order(Diagnostic& d, ExprId call, ExprId at, TypeId f
 }
 
 Diagnostic* TypeMessages::refuse(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
-  if (stored_only(at, found, allowed, who) || told_of_option(found)) return nullptr;
+  if (stored_only(at, found, allowed, who) || told_of_option(at)) return nullptr;
   Span span = program_.span(at);
   Diagnostic& d = report(Code::E0302, span, who + " needs " + set_text(allowed, true) + ", found " + describe(found),
                          "this is " + describe(found));
   explain(d, found, "`" + short_text(program_, at) + "`", span);
+  show_option(d, at);
   // A cast cannot be inserted around a static value, but a literal without a fraction can be
   // rewritten.
   if (stream || std::holds_alternative<ast::FloatLiteral>(program_[at]))
@@ -229,6 +261,19 @@ void TypeMessages::no_static_integer(ExprId at, TypeId found, const std::string&
   for (const OperatorParameter& p : row.parameters) list += (list.empty() ? "" : ", ") + std::string(p.name);
   d->note("the parameters are, in order: " + list);
   suggest_order(*d, call, at, found, solver_.fresh(dtypes::index));
+}
+
+void TypeMessages::advise(Diagnostic& d, ExprId call, NodeId callee, const std::string& parameter) {
+  const ast::Node& node = program_[callee];
+  const std::string advice = advice_on(program_.text(node.name), parameter);
+  if (advice.empty() || !program_.modules[node.module.index].of_library) return;
+  d.fixes.clear();
+  d.note(advice);
+  if (program_.text(node.name) != "cross_entropy") return;
+  const auto& written = std::get<ast::Call>(program_[call]);
+  std::string soft;
+  for (std::size_t k = 0; k + 1 < written.callee.size(); ++k) soft += program_.text(written.callee[k]) + ".";
+  d.fix(written.callee_span, soft + "soft_cross_entropy", "write `" + soft + "soft_cross_entropy`");
 }
 
 void TypeMessages::unknown_dtype(const ast::TypeAnnotation& type) {

@@ -43,6 +43,8 @@ class TypeMessages {
   // The first argument of a call has the wrong type because the user wrote NumPy's order (the
   // tensor first, then numbers). Suggests the order with the tensor last.
   void suggest_order(Diagnostic& d, ExprId call, ExprId at, TypeId found, TypeId wanted);
+  // Names the node of the library that takes the argument, if another node does.
+  void advise(Diagnostic& d, ExprId call, NodeId callee, const std::string& parameter);
   void unknown_dtype(const ast::TypeAnnotation& type);
   void declared_twice(const Variable& variable, const ast::TypeAnnotation& again);
   // The condition of a declared clock is not Boolean.
@@ -54,9 +56,11 @@ class TypeMessages {
   Diagnostic* refuse(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream);
   void suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b, TypeId type_b, bool stream = true);
   void explain(Diagnostic& d, TypeId t, const std::string& subject, Span shown);
-  // True if the type is that of a value of `-D` that was already reported as wrong: all its uses
-  // are wrong.
-  bool told_of_option(TypeId t);
+  // True if the expression uses a constant whose value of `-D` was already reported as wrong: all
+  // its uses are wrong.
+  bool told_of_option(ExprId e);
+  // Adds the place of the `-D` that defines a constant in the expression.
+  void show_option(Diagnostic& d, ExprId e);
 
   const Program& program_;
   TypeSolver& solver_;

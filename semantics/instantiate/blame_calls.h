@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "semantics/instantiate/solve_shapes.h"
 
@@ -12,8 +13,18 @@ namespace rml::draft {
 // there is none.
 std::optional<InstanceId> call_into_library(const Draft&, const Program&, InstanceId inner, Span span);
 
-// Reports an error in an instance at a call that leads there.
-void report_at_call(InstanceId call, InstanceId inner, const Problem&, const Draft&, const Program&, const States&,
-                    Diagnostics&);
+// An error in a value of an instance.
+struct Blame {
+  DraftId value;
+  InstanceId instance;
+  const Problem& problem;
+};
+
+// Reports an error at a call that leads to its instance.
+void report_at_call(InstanceId call, const Blame&, const Draft&, const Program&, const States&, Diagnostics&);
+
+// The inputs of the entry that have no written type, that count as scalars therefore, and on which
+// the value depends.
+std::vector<DraftId> untyped_scalars(const Draft&, const Program&, const States&, DraftId);
 
 }  // namespace rml::draft

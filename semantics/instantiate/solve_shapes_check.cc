@@ -286,11 +286,32 @@ class ShapeCheck {
     found_.clear();
   }
 
-  void tell(DraftId d, const Problem& p) {
+  // The place of the `-D` whose value is an operand of d, directly or not; empty if there is none.
+  Span option_of(DraftId d) const {
+    std::set<DraftId> seen;
+    std::vector<DraftId> pending = {d};
+    while (!pending.empty()) {
+      const DraftId at = pending.back();
+      pending.pop_back();
+      const Span span = draft_[at].span;
+      if (std::holds_alternative<Const>(draft_[at].rhs) && span.file != 0 &&
+          std::ranges::find(program_.modules, span.file, &ast::Module::file) == program_.modules.end())
+        return span;
+      if (seen.insert(at).second) for_each_mention(draft_[at].rhs, [&](DraftId m) { pending.push_back(m); });
+    }
+    return {};
+  }
+
+  void tell(DraftId d, Problem p) {
+    // A value of `-D` with a wrong shape is wrong for all its uses.
+    if (const Span option = option_of(d); option.end > 0) {
+      if (!options_told_.insert(option.file).second) return;
+      p.secondary.push_back({option, "this value comes from the command line"});
+    }
     if (const auto call = call_into_library(draft_, program_, draft_[d].instance, p.span)) {
       const Span place = draft_.instances[call->index].call;
       if (calls_told_.insert({place.file, place.begin}).second)
-        report_at_call(*call, draft_[d].instance, p, draft_, program_, states_, diagnostics_);
+        report_at_call(*call, {d, draft_[d].instance, p}, draft_, program_, states_, diagnostics_);
       return;
     }
     if (!told_.insert({p.code, p.span.file, p.span.begin, p.span.end}).second) return;
@@ -298,6 +319,9 @@ class ShapeCheck {
     for (const Label& l : p.secondary)
       if (!(l.span == p.span) && l.span.end > 0) diagnostic.label(l.span, l.text);
     for (const std::string& note : p.notes) diagnostic.note(note);
+    if (p.code == Code::E0303)
+      for (const DraftId input : untyped_scalars(draft_, program_, states_, d))
+        diagnostic.label(draft_[input].span, "`" + draft_[input].name + "` has no type and is taken for a scalar");
     add_instance_chain(diagnostic, draft_, program_, draft_[d].instance);
   }
 
@@ -432,6 +456,7 @@ class ShapeCheck {
   std::vector<bool> sure_;  // for open drafts, by DraftId: true before the first error
   std::vector<std::pair<DraftId, Problem>> found_;
   std::set<std::tuple<Code, std::uint32_t, std::uint32_t, std::uint32_t>> told_;
+  std::set<std::uint32_t> options_told_;  // by file
   // Calls of library nodes, by place.
   std::set<std::pair<std::uint32_t, std::uint32_t>> calls_told_;
 };

@@ -77,6 +77,21 @@ FILES = [
      "node main(end: bool, x: f64[2], t: f64) -> (s: f64, loss: f64)\n"
      "  s, _ = diff model(end, x, end, s - t);\n  loss = square(s - t);\n",
      "the adjoint `dy` of `model` only when `end`", True),
+    # Arguments of the library
+    ("import control;\nnode main(kp: f32[3], r: f32, y: f32) -> (u: f32[3])\n"
+     "  u = control.pid(kp, 0.4, 0.1, 0.1, 0.0, 10.0, r, y);\n", "`kp` must be a scalar, not f32[3]", False),
+    ("import loss;\nnode main(p: f64[3], t: f64[3]) -> (l: f64)\n  l = loss.cross_entropy(p, t);\n",
+     "write `loss.soft_cross_entropy`", True),
+    ("import loss;\nnode main(p: f64[3], t: i32[3]) -> (l: f64)\n  l = loss.cross_entropy(p, t);\n",
+     "`argmax(t)` for the class of the largest element", False),
+    ("import nn;\nnode model(end, x) -> (y)\n  y = nn.dense_end(3, end, x);\n",
+     "`x` has no type and is taken for a scalar: declare its type, as in `x: f32[2]`", False),
+]
+
+# `rmlc check` says nothing about these.
+QUIET = [
+    "node f(x) -> (y)\n  y = g(param(1.0) * x);\nnode g(x) -> (y)\n  y = 2.0 * x;\n"
+    "node main(x: f64, t: f64) -> (y: f64)\n  y, _ = diff f(x, true, t - y);\n",
 ]
 
 COMMANDS = [
@@ -138,6 +153,11 @@ def main():
         folder = pathlib.Path(place)
         for source, wanted, fixed in sources:
             problems += [f"{source}{problem}" for problem in problems_of(folder, source, wanted, fixed)]
+        for source in QUIET:
+            (folder / "program.rml").write_text(source, encoding="utf-8")
+            done = subprocess.run([RMLC, "check", "program.rml"], cwd=folder, capture_output=True, text=True, check=False)
+            if done.returncode != 0 or done.stdout + done.stderr:
+                problems.append(f"{source}not quiet:\n{done.stdout}{done.stderr}")
         for name, text in PLACE.items():
             (folder / name).write_text(text, encoding="utf-8")
         for command, wanted in COMMANDS:
