@@ -17,6 +17,8 @@
 #include "lowering/schedule/passes.h"
 #include "lowering/steps/leader.h"
 #include "lowering/steps/leading.h"
+#include "semantics/instantiate/check_divisions.h"
+#include "semantics/instantiate/warn_pitfalls.h"
 #include "semantics/simplify/simplify.h"
 #include "semantics/time/check_ranks.h"
 #include "semantics/time/put_on_ranks.h"
@@ -71,6 +73,7 @@ Front check_tree(Translation& t) {
   }
   run("infer_types", checks);
   run("infer_clocks", checks);
+  warn_of_pitfalls(checks.checked, found);
   t.session.diagnostics.append_new(found);
   return Front(std::move(checks.program), std::move(checks.checked), std::move(t.specialised));
 }
@@ -223,7 +226,9 @@ std::optional<Elaborated> elaborate_into(Session& session, const Front& front, N
   if (diagnostics.has_errors()) return std::nullopt;
   if (run("watch_values", t)) hold(t.core());
   if (diagnostics.has_errors()) return std::nullopt;
-  return finish_core(t, options);
+  std::optional<Elaborated> finished = finish_core(t, options);
+  if (finished && options.simplified) check_divisions(*front.program, *finished->core, diagnostics);
+  return diagnostics.has_errors() ? std::nullopt : std::move(finished);
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ bool about_shapes(Code code) {
     case Code::E0305:
     case Code::E0306:
     case Code::E0310:
+    case Code::E0312:
+    case Code::E0313:
       return true;
     default:
       return false;

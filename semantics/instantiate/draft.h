@@ -140,6 +140,7 @@ struct Assertion {
   DraftClockId clock;
   std::string message;
   Span span;
+  InstanceId instance;
 };
 
 // The arguments of an instance in the order of its node's inputs, and the call.

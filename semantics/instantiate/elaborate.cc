@@ -91,8 +91,8 @@ class Body {
   void elaborate_asserts() {
     for (const ast::Assert& assertion : node_.asserts) {
       const DraftId condition = expressions_.value(assertion.condition);
-      draft_.asserts.push_back(
-          {condition, expressions_.clock_of(assertion.condition), assertion.message.value_or(""), assertion.span});
+      draft_.asserts.push_back({condition, expressions_.clock_of(assertion.condition), assertion.message.value_or(""),
+                                assertion.span, scope_.instance});
     }
   }
 

@@ -6,9 +6,11 @@
 #include "semantics/instantiate/instantiate.h"
 
 #include "semantics/instantiate/aliases.h"
+#include "semantics/instantiate/check_assertions.h"
 #include "semantics/instantiate/elaborate.h"
 #include "semantics/instantiate/emit.h"
 #include "semantics/instantiate/solve_shapes.h"
+#include "semantics/instantiate/warn_of_pairs.h"
 
 namespace rml {
 
@@ -47,6 +49,9 @@ class Instantiation {
     if (whole_.excess) return std::nullopt;
     resolve_aliases(solved.draft, *checked_.program, diagnostics);
     solved.states = solve_shapes(solved.draft, *checked_.program, diagnostics);
+    if (diagnostics.has_errors() || solved.draft.open) return solved;
+    warn_of_pairs(solved.draft, *checked_.program, solved.states, diagnostics);
+    check_assertions(solved.draft, *checked_.program, solved.states, diagnostics);
     return solved;
   }
 
