@@ -308,6 +308,22 @@ std::optional<NodeId> choose_entry(const Program& program, const std::string& wa
   return wanted.empty() && runnable.size() == 1 ? std::optional(runnable.front()) : std::nullopt;
 }
 
+std::vector<ConstId> find_constants(const Program& program, const std::vector<std::string>& names, const char* purpose,
+                                    Diagnostics& diagnostics) {
+  std::vector<ConstId> found;
+  for (const std::string& name : names) {
+    if (const auto constant = find_const(program, name)) {
+      found.push_back(*constant);
+      continue;
+    }
+    Diagnostic& d = diagnostics.report(Code::E0201, {}, "no constant '" + name + "' to " + purpose);
+    const std::vector<std::string> known = const_names(program);
+    if (const std::string near = did_you_mean(name, known); !near.empty()) d.note("did you mean '" + near + "'?");
+    if (known.empty()) d.note("the file has no constant");
+  }
+  return found;
+}
+
 DefinedConstants define_constants(Program& program, const std::string& entry,
                                   const std::vector<std::string>& definitions, const ParseOptions& options,
                                   SourceMap& sources, Diagnostics& diagnostics) {

@@ -44,4 +44,8 @@ DefinedConstants define_constants(Program& program, const std::string& entry,
                                   const std::vector<std::string>& definitions, const ParseOptions& options,
                                   SourceMap& sources, Diagnostics& diagnostics);
 
+// The constants with these names. Reports E0201 for each name without a constant.
+std::vector<ConstId> find_constants(const Program& program, const std::vector<std::string>& names, const char* purpose,
+                                    Diagnostics& diagnostics);
+
 }  // namespace rml

@@ -93,8 +93,10 @@ void infer_clocks(Translation& t) {
 // ---- cores
 
 void instantiate(Translation& t) {
-  t.form = instantiate(t.front != nullptr ? *t.front : t.checked, *t.entry, {.limits = t.session.options.limits},
-                       t.diagnostics);
+  const Checked& checked = t.front != nullptr ? *t.front : t.checked;
+  InstantiateOptions options{.limits = t.session.options.limits};
+  options.tunable = find_constants(*checked.program, t.session.options.tunable, "tune", t.diagnostics);
+  t.form = instantiate(checked, *t.entry, options, t.diagnostics);
 }
 
 void check_causality(Translation& t) { check_causality(t.core(), t.diagnostics); }

@@ -198,6 +198,7 @@ std::optional<Elaborated> finish_core(Translation& t, const ElaborateOptions& op
     hold(t.core());
   }
   if (t.diagnostics.has_errors()) return std::nullopt;
+  if (t.session.options.settable) begin_with_constants(t.core());
   if (options.productivity) {
     run("check_bodies", t);
     run("check_productivity", t);

@@ -56,6 +56,8 @@ struct CompileOptions {
   std::string node;                                   // --node; empty: `main` or the only node
   std::vector<std::string> watches;                   // --watch: patterns of names
   std::vector<std::string> frozen;                    // --freeze: patterns of parameters
+  std::vector<std::string> tunable;                   // --tunable: constants that are parameters
+  bool settable = false;                              // the caller sets parameters in the state
   std::vector<std::string> gathered;                  // patterns of parameters whose gradients are summed
   rt::ParameterSource parameters;                     // --load-params for the compiled program; no file: none
   bool stabilise = true;                              // --no-stabilise

@@ -229,6 +229,16 @@ rt::NamedMemories memories_of(const Core& core, const SourceMap& sources) {
 
 }  // namespace
 
+void begin_with_constants(Core& core) {
+  for (const Parameter& p : core.parameters) {
+    auto* memory = std::get_if<core::Fby>(&core[p.value].rhs);
+    if (memory == nullptr) continue;
+    const core::Apply* begins = apply_of(core, memory->init, Lowering::parameter);
+    if (begins != nullptr && core.is_const(begins->operands[0])) memory->init = begins->operands[0];
+  }
+  core = remove_unreachable(std::move(core));
+}
+
 bool give_parameters(Session& session, Core& core, Diagnostics& diagnostics) {
   const rt::ParameterSource& source = session.options.parameters;
   if (source.file.empty()) return false;

@@ -27,6 +27,11 @@ void freeze_parameters(Core&, const std::vector<std::string>& patterns, Diagnost
 // its steps.
 void gather_gradients(Core&, const std::vector<std::string>& patterns, Diagnostics&);
 
+// Makes the first value of each parameter a constant of its memory if it is known, so that a caller
+// can set the parameter before the first cycle. Otherwise the first cycle would compute its value.
+// After simplification, which would replace such a memory by the constant.
+void begin_with_constants(Core&);
+
 // Reads session.options.parameters into a simplified core; a parameter without a use need not be
 // in the file. Reports E0806 on failure, or lists the loaded parameters in session.told. Returns
 // true if a file was named.

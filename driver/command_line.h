@@ -57,7 +57,7 @@ void add_core_options(CLI::App* app, CommandLine& line);
 void add_native_options(CLI::App* app, CommandLine& line);
 void add_back_options(CLI::App* app, CommandLine& line);
 void add_watch(CLI::App* app, CommandLine& line, const char* text);
-void add_freeze(CLI::App* app, CommandLine& line);
+void add_changing(CLI::App* app, CommandLine& line);  // --freeze and --tunable: the values that can change
 // Adds the options for initial parameters of a compiled program. A running program has similar options of its own
 // (runtime/options/options.cc).
 void add_parameters(CLI::App* app, CommandLine& line);

@@ -128,10 +128,14 @@ void add_watch(CLI::App* app, CommandLine& line, const char* text) {
   list_option(app, "--watch", line.invocation.session.options.watches, text)->type_name("PATTERN");
 }
 
-void add_freeze(CLI::App* app, CommandLine& line) {
-  list_option(app, "--freeze", line.invocation.session.options.frozen,
+void add_changing(CLI::App* app, CommandLine& line) {
+  CompileOptions& options = line.invocation.session.options;
+  list_option(app, "--freeze", options.frozen,
               "parameters that training does not move, by path: net.conv*; may be repeated")
       ->type_name("PATTERN");
+  list_option(app, "--tunable", options.tunable,
+              "a constant that can be changed between two cycles, as a parameter; may be repeated")
+      ->type_name("NAME");
 }
 
 void add_parameters(CLI::App* app, CommandLine& line) {

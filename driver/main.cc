@@ -72,7 +72,7 @@ void build_options(CLI::App* sub, CommandLine& line) {
       "--lanes", line.build.lanes,
       "compute several states together in vector lanes: with --key in a program, in NODE_group_step of --emit lib");
   add_parameters(sub, line);
-  add_freeze(sub, line);
+  add_changing(sub, line);
   add_watch(sub, line, "variables that the program can watch, by path: lstm.*; may be repeated");
   serve(sub, line, line.build, rml::build);
 }
@@ -89,7 +89,7 @@ void run_options(CLI::App* sub, CommandLine& line) {
       ->check(rml::rt::complaint_of_count)
       ->type_name("N");
   add_libraries(sub, line.run.libraries);
-  add_freeze(sub, line);
+  add_changing(sub, line);
   add_watch(sub, line, "print the variables whose path matches at each cycle: lstm.*; may be repeated");
   sub->allow_extras();
   sub->callback([&line, sub] {
@@ -131,7 +131,7 @@ void eval_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("--engine", line.engine, "compiled (default) or reference")
       ->check(CLI::IsMember({"compiled", "reference"}));
   add_libraries(sub, line.eval.libraries);
-  add_freeze(sub, line);
+  add_changing(sub, line);
   sub->allow_extras();
   sub->callback([&line, sub] {
     line.eval.program_arguments = sub->remaining();
@@ -210,7 +210,7 @@ void show_options(CLI::App* sub, CommandLine& line) {
       ->type_name("TRIPLE");
   add_front_options(sub, line);
   add_back_options(sub, line);
-  add_freeze(sub, line);
+  add_changing(sub, line);
   serve(sub, line, line.show, rml::show);
 }
 

@@ -78,12 +78,23 @@ std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<r
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 bool is_of_word(char c) { return is_letter(c) || c == '_'; }
 
+std::string word_of(std::string_view path) {
+  std::string text;
+  for (const char c : path) text += is_of_word(c) ? c : '_';
+  return text;
+}
+
 bool is_of_interface(const Core& core, std::string_view name) {
   if (!name.starts_with(core.entry)) return false;
   const std::string_view what = name.substr(core.entry.size());
   const auto is_there = [&](const auto& list) { return std::ranges::find(list, what) != list.end(); };
+  const bool accesses = what.starts_with("_get_") || what.starts_with("_set_");
+  const auto of_parameter = [&](const Parameter& p) {
+    return !p.path.empty() && what.substr(std::string_view("_get_").size()).starts_with(word_of(p.path));
+  };
   return is_there(interface_names) || is_there(interface_macros) ||
-         std::ranges::any_of(core.outputs, [&](const rml::Port& port) { return what == "_get_" + port.name; });
+         std::ranges::any_of(core.outputs, [&](const rml::Port& port) { return what == "_get_" + port.name; }) ||
+         (accesses && std::ranges::any_of(core.parameters, of_parameter));
 }
 
 std::string port_type(DType dtype) {

@@ -26,11 +26,14 @@ inline constexpr auto interface_names = std::to_array<std::string_view>(
 // Suffixes of macros. The preprocessor replaces a macro wherever its name is written.
 inline constexpr auto interface_macros = std::to_array<std::string_view>(
     {"_H", "_ABI", "_LAYOUT", "_INIT_SYMBOL", "_LANES", "_GROUPS", "_BYTES", "_SEGMENT"});
-// True if a header or the object of the node may declare the name: NODE with a suffix from above, or NODE_get_PORT.
+// True if a header or the object of the node may declare the name: NODE with a suffix from above, NODE_get_PORT, or
+// NODE_get_PARAMETER and NODE_set_PARAMETER.
 bool is_of_interface(const Core&, std::string_view name);
 
 bool is_letter(char);   // a letter of an identifier, without `_`
 bool is_of_word(char);  // a letter, or `_`
+// The path of a parameter as a part of an identifier: "lstm_kernel" for "lstm.kernel".
+std::string word_of(std::string_view path);
 
 // The C type of an element of a port. A bool is a byte; f16 and bf16 are passed as their bits, uint16_t.
 std::string port_type(DType);

@@ -18,6 +18,7 @@
 #include "lowering/llvm/toolchain/bind_shared.h"
 #include "lowering/loops/make_loops.h"
 #include "lowering/signature.h"
+#include "lowering/steps/settings.h"
 #include "runtime/run/program_functions.h"
 
 namespace rml {
@@ -37,6 +38,11 @@ fs::path output_path(const BuildRequest& request, const std::string& node) {
   if (request.emit == "header") return node + ".h";
   if (request.emit == "c") return node + ".c";
   return stem;
+}
+
+// True if callers in C get functions for the node.
+bool has_interface(const BuildRequest& request) {
+  return request.emit == "lib" || request.emit == "header" || request.emit == "c";
 }
 
 bool has_header_beside(const BuildRequest& request) { return request.emit == "lib" || request.emit == "c"; }
@@ -142,8 +148,8 @@ bool has_rows_for_ranks(Session& session, const BuildRequest& request, const Cor
 
 // Says which function, type or macro already has this name; empty if none has.
 std::string taken_by(const BuildRequest& request, const Core& core, const std::string& symbol) {
-  const bool in_c = request.emit == "c", has_interface = in_c || request.emit == "lib" || request.emit == "header";
-  if (has_interface && c99::is_of_interface(core, symbol))
+  const bool in_c = request.emit == "c";
+  if (has_interface(request) && c99::is_of_interface(core, symbol))
     return "the name that the interface of '" + core.entry + "' has for a function, a type or a macro";
   if (symbol == "main" || symbol == core.entry + "_program") return "the name of a function that every program has";
   if (rt::find_program_function(symbol) != nullptr) return "the name of a function of the C library or the runtime";
@@ -167,6 +173,26 @@ bool names_are_apart(Session& session, const BuildRequest& request, const Core& 
     apart = false;
   }
   return apart;
+}
+
+// Each constant of --tunable needs its two functions in the header.
+bool tunable_are_settings(Session& session, const BuildRequest& request, const steps::Program& program) {
+  if (!has_interface(request)) return true;
+  const std::vector<c99::Setting> list = c99::settings(program);
+  bool all = true;
+  for (const std::string& name : session.options.tunable) {
+    const std::string last = name.substr(name.find('.') + 1);
+    if (std::ranges::any_of(list, [&](const c99::Setting& s) { return s.path == last; })) continue;
+    const bool waits = !program.straight;
+    session.diagnostics
+        .report(Code::E0903, {},
+                "--tunable " + name + ": a caller in C cannot set it, because " +
+                    (waits ? "rows wait for later inputs" : "'" + program.core->entry + "' does not use it"))
+        .note(waits ? "a new value would also reach cycles that were passed before: make it an input of the node"
+                    : "leave the option out");
+    all = false;
+  }
+  return all;
 }
 
 // External functions of shared libraries, which the program opens.
@@ -229,13 +255,15 @@ int build(Invocation& invocation, const BuildRequest& request) {
   }
   // A product without the runtime needs a schedule.
   const bool in_c = request.emit == "c";
-  if (request.emit == "lib" || request.emit == "header" || in_c) session.options.on_demand = OnDemand::never;
+  if (has_interface(request)) session.options.on_demand = OnDemand::never;
   if (in_c) session.options.target.strict_math = true;  // loops have the order of strict math
+  session.options.settable = has_interface(request);
   session.options.for_ranks = request.ranks || !request.mpi.empty();
   const auto lowered = compile(session, request.file);
   if (!lowered || !can_link(session, request)) return exit_fault;
   if (!has_rows_for_ranks(session, request, *lowered->core)) return exit_fault;
   if (!names_are_apart(session, request, *lowered->core)) return exit_fault;
+  if (!tunable_are_settings(session, request, lowered->program)) return exit_fault;
   const auto externals =
       find_externals(session, *lowered->core, request.libraries, {request.emit != "exe", request.linked_later});
   if (!externals) return exit_fault;

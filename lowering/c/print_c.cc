@@ -11,6 +11,7 @@
 #include "lowering/c/print_block.h"
 #include "lowering/c/print_straight.h"
 #include "lowering/c/print_units.h"
+#include "lowering/steps/settings.h"
 
 namespace rml::c99 {
 
@@ -69,6 +70,7 @@ class Printer {
   bool core_straight() const { return file_.steps.straight; }
   void print_reset(Code&, const Code& initial);
   std::string cycle_functions() const;
+  std::string setting_functions() const;
   std::string messages_text(const Units&) const;
   std::string own(const std::string& text) const { return named_after(file_.name, text); }
   void set_initial(Code&, const steps::CellInfo&, const std::string& field);
@@ -137,19 +139,29 @@ std::string Printer::cycle_functions() const {
   return code.text() + step_many_text(file_, faults_);
 }
 
+std::string Printer::setting_functions() const {
+  const std::vector<Setting> list = settings(file_.steps);
+  std::vector<SettingPlace> places;
+  for (const Setting& s : list) {
+    const std::string field = std::string(s.shape.empty() ? "&" : "") + "state->" + file_.cell(s.cell.index);
+    places.push_back({field, field, ""});
+  }
+  return own(settings_text(list, places));
+}
+
 std::string Printer::header() const {
   std::string text = head("The caller owns the state; nothing is allocated.");
   text += own(core_straight() ? straight_text : waiting_text) + rules_text + (faults_ ? own(faults_text) : "");
-  text +=
-      own(" */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
-          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+  text += own(" */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdbool.h>\n#include <stdint.h>\n" +
+              std::string(settings(file_.steps).empty() ? "" : "#include <string.h>\n") +
+              "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   if (!core_straight()) text += own("#ifndef NAME_SEGMENT\n#define NAME_SEGMENT 256\n#endif\n\n");
   text += state_struct() + own("\nvoid NAME_init(NAME_state* state);\nvoid NAME_reset(NAME_state* state);\n");
   if (draws_)
     text +=
         own("/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t "
             "seed);\n");
-  text += cycle_functions();
+  text += cycle_functions() + setting_functions();
   if (faults_)
     text += "/* What the fault of this state was, and where in the program. */\n" + own(message_text) + ";\n";
   return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";

@@ -48,6 +48,7 @@ class Request(NamedTuple):
     import_folders: tuple[str, ...] = ()
     watches: tuple[str, ...] = ()
     frozen: tuple[str, ...] = ()
+    tunable: tuple[str, ...] = ()
     gathered: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
@@ -191,6 +192,7 @@ class Module:
         defines: Mapping[str, Any] | None = None,
         watch: Iterable[str] = (),
         freeze: Iterable[str] = (),
+        tunable: Iterable[str] = (),
         gradients: Iterable[str] = (),
         params: Path | None = None,
         map: Iterable[str] = (),
@@ -212,6 +214,7 @@ class Module:
         defines: values for constants of the file or for inputs of the node, by name, like `-D`.
         watch: patterns of variables that become additional outputs.
         freeze: patterns of parameters that do not learn.
+        tunable: constants that are parameters: `params["NAME"]` of an instance reads and sets them between two cycles.
         gradients: patterns of parameters that keep their values. The changes that each would have received from cycle 0
         on are added up in `params["d PATH"]` of an instance. The sum is complete when the instance is `settled`. Such a
         program needs a schedule (E0701).
@@ -232,6 +235,8 @@ class Module:
             raise ValueError(f"optimization: expected 0, 1, 2 or 3, got {optimization!r}")
         if isinstance(gradients, str):
             raise TypeError(f"gradients: expected a list of patterns, got a str; write [{gradients!r}]")
+        if isinstance(tunable, str):
+            raise TypeError(f"tunable: expected a list of names, got a str; write [{tunable!r}]")
         gathered = tuple(gradients)
         if gathered and engine == "reference":
             raise ValueError("gradients: the reference engine does not sum gradients; use engine='compiled'")
@@ -240,6 +245,7 @@ class Module:
             definitions=self._defined(defines).definitions,
             watches=tuple(watch),
             frozen=tuple(freeze),
+            tunable=tuple(tunable),
             gathered=gathered,
             parameters=(os.fspath(params) if params is not None else "", tuple(map), partial),
             cpu=cpu,

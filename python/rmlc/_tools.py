@@ -189,6 +189,8 @@ def build(request: Request, output: Path, emit: str, target: str, options: Itera
             words += ["--threads", str(request.threads)]
         for pattern in request.frozen:
             words += ["--freeze", pattern]
+        for name in request.tunable:
+            words += ["--tunable", name]
         for library in request.libraries:
             words += ["--link", library]
         if request.parameters[0]:

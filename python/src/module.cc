@@ -339,6 +339,7 @@ NB_MODULE(_core, m) {
       .def_rw("import_folders", &CompileRequest::import_folders)
       .def_rw("watches", &CompileRequest::watches)
       .def_rw("frozen", &CompileRequest::frozen)
+      .def_rw("tunable", &CompileRequest::tunable)
       .def_rw("gathered", &CompileRequest::gathered)
       .def_rw("libraries", &CompileRequest::libraries)
       .def_rw("limits", &CompileRequest::limits)

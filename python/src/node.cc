@@ -28,6 +28,7 @@ CompileOptions options_of(const CompileRequest& request) {
   options.node = request.node;
   options.watches = request.watches;
   options.frozen = request.frozen;
+  options.tunable = request.tunable;
   options.gathered = request.gathered;
   options.parameters = request.parameters;
   options.stabilise = request.stabilise;

@@ -13,7 +13,7 @@ namespace rml::python {
 struct CompileRequest {
   std::string file, text;  // if the text is empty, the content of the file is compiled
   std::string node;
-  std::vector<std::string> definitions, import_folders, watches, frozen, gathered, libraries, limits;
+  std::vector<std::string> definitions, import_folders, watches, frozen, tunable, gathered, libraries, limits;
   rt::ParameterSource parameters;
   ModelOptions model;
   std::string cpu = "native";

@@ -497,3 +497,24 @@ node main(x: f32[80]) -> (y: f32)
     view[:] = 1.0
     assert s.step(x=ones[0]) == 6400.0
     assert s.run(x=ones).y.tolist() == [6400.0] * 3
+
+
+def test_a_tunable_constant_changes_while_the_program_runs() -> None:
+    heater = rmlc.compile("""const gain: f64 = 2.0;
+const steps = [1.0, 0.0];
+node main(target: f64, measured: f64, on: bool) -> (power: f64 when on)
+  power = gain * sum(steps * [target - measured, 1.0]) when on;
+""").node(tunable=["gain", "steps"])
+    s = heater.start(params={"gain": 1.0})
+    assert s.step(20.0, 15.0, True) == 5.0
+    s.params["gain"] = 3.0
+    assert s.step(20.0, 15.0, True) == 15.0
+    s.params["steps"] = [0.0, 7.0]
+    copy = heater.start(load=s.save())
+    assert s.step(20.0, 15.0, True) == copy.step(20.0, 15.0, True) == 21.0
+    with pytest.raises(ValueError, match="steps"):
+        s.params["steps"] = [1.0, 2.0, 3.0]
+    s.reset()
+    assert s.step(20.0, 15.0, True) == 10.0
+    with pytest.raises(rmlc.CompileError, match="no constant 'gian' to tune"):
+        rmlc.compile("const gain = 2.0;\nnode main(x: f64) -> (y: f64)\n  y = gain * x;\n").node(tunable=["gian"])

@@ -152,6 +152,7 @@ class Elaborator {
         write_(entry.checked, entry.options, entry.instantiate_body, entry.depth, diagnostics) {
     if (entry.given != nullptr) write_.called_at = entry.given->at;
     write_.keep_stops = entry.options.keep_stops;
+    write_.is_body = entry.given != nullptr;
     write_.draft.open = entry.options.open && entry.given == nullptr;
   }
 

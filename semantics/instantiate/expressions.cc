@@ -194,6 +194,8 @@ DraftId Expressions::reference(ExprId e) {
 // A constant has one draft value per dtype and clock.
 DraftId Expressions::constant_item(ConstId id, DraftClockId clock, DType dtype) {
   if (const DraftId met = write_.constant(id, dtype, clock); met.valid()) return met;
+  const bool is_tuned = write_.is_tunable(id) && clock != never;
+  if (is_tuned && clock != base) return write_.constant(id, dtype, clock) = tuned(id, clock, dtype);
   const ast::Const& item = program().consts[id.index];
   const ExprId replacement = write_.replacement(id);
   Scope scope;
@@ -207,7 +209,41 @@ DraftId Expressions::constant_item(ConstId id, DraftClockId clock, DType dtype) 
   DraftId v = within.value(replacement.valid() ? replacement : item.value);
   scope.untyped = false;
   if (item.type) v = within.declared(*item.type, v, dtype, clock, item.name_span);
+  if (is_tuned) v = first_tuned(id, v, dtype);
   return write_.constant(id, dtype, clock) = v;
+}
+
+// A tunable constant is the parameter p = e fby p of the entry. Returns p for its value e.
+DraftId Expressions::first_tuned(ConstId id, DraftId v, DType dtype) {
+  const ast::Const& item = program().consts[id.index];
+  const std::string name = program().text(item.name);
+  const auto refuse = [&](const std::string& why, const std::string& note) {
+    write_.diagnostics.report(Code::E0207, item.name_span, "`" + name + "` cannot be tunable: " + why).note(note);
+    return v;
+  };
+  if (write_.is_body)
+    return refuse("a node that `map`, `fold` or `scan` applies uses it",
+                  "give it to the node as a fixed argument, after the last `;`");
+  for (const NamedValue& p : draft_.parameters)
+    if (p.span == item.name_span)
+      return refuse(
+          "it is used as " + std::string(rml::name(draft_[p.value].dtype)) + " and as " + std::string(rml::name(dtype)),
+          "declare its type, as in `const " + name + ": " + std::string(rml::name(dtype)) + " = …`");
+  const DraftId held = add(Fby{v, v}, dtype, base, item.name_span);
+  std::get<Fby>(draft_[held].rhs).next = held;
+  draft_[held].instance = InstanceId{0};
+  draft_[held].name = name;
+  draft_[held].is_static = false;
+  draft_.parameters.push_back({name, held, base, item.name_span});
+  return held;
+}
+
+// The tunable constant on a sampled clock.
+DraftId Expressions::tuned(ConstId id, DraftClockId clock, DType dtype) {
+  const DraftClock at = draft_.clocks[clock.index];
+  const DraftId above = constant_item(id, at.parent, dtype);
+  const Span span = program().consts[id.index].name_span;
+  return add(When{above, at.condition, at.positive, false, span}, dtype, clock, span);
 }
 
 DraftId Expressions::literal(ExprId e, Literal made) {

@@ -43,6 +43,8 @@ class Expressions {
 
   DraftId build(ExprId e);
   DraftId constant_item(ConstId id, DraftClockId clock, DType dtype);
+  DraftId first_tuned(ConstId id, DraftId value, DType dtype);
+  DraftId tuned(ConstId id, DraftClockId clock, DType dtype);
   DraftId literal(ExprId e, Literal made);
   DraftId unary(ExprId e, const ast::Unary& u);
   DraftId array(ExprId e, const ast::Array& a);

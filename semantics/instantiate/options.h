@@ -22,6 +22,8 @@ struct InstantiateOptions {
   bool keep_stops = false;
   // Inputs without a written type may have any shape, inputs with one may be static.
   bool open = false;
+  // Constants that are parameters under their names: a run can change them between two cycles.
+  std::vector<ConstId> tunable = {};
   Limits limits = {};  // E0702 if the program exceeds one
 };
 

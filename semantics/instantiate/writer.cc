@@ -1,11 +1,13 @@
 // Tables of items that all instances of a draft share.
 #include "semantics/instantiate/writer.h"
 
+#include <algorithm>
+
 namespace rml::draft {
 
 DraftWriter::DraftWriter(const Checked& c, const InstantiateOptions& options, const InstantiateBody& body, Depth d,
                          Diagnostics& reported)
-    : checked(c), instantiate_body(body), depth(d), diagnostics(reported) {
+    : checked(c), instantiate_body(body), depth(d), diagnostics(reported), tunable_(options.tunable) {
   for (const ConstOverride& replaced : options.overrides) replacements_[replaced.constant.index] = replaced.value;
   draft.clocks.resize(2);
   draft.most_elements = options.limits.elements;
@@ -22,6 +24,8 @@ DraftId& DraftWriter::constant(ConstId id, DType dtype, DraftClockId clock) {
   return constants_[std::uint64_t{id.index} << 40 | std::uint64_t{static_cast<std::uint8_t>(dtype)} << 32 |
                     clock.index];
 }
+
+bool DraftWriter::is_tunable(ConstId id) const { return std::ranges::find(tunable_, id) != tunable_.end(); }
 
 ExprId DraftWriter::replacement(ConstId id) const {
   const auto found = replacements_.find(id.index);

@@ -42,6 +42,7 @@ class DraftWriter {
   Draft draft;
   std::vector<Scope> pending;
   bool keep_stops = false;  // see InstantiateOptions
+  bool is_body = false;     // true for the body of an iteration
   CalledAt called_at;       // place of the map whose body is the entry, if it has memory
 
   const Program& program() const { return *checked.program; }
@@ -49,6 +50,8 @@ class DraftWriter {
   DraftClockId on(DraftClockId parent, DraftId condition, bool positive);
   // The draft value of a constant at a dtype and clock; invalid until it is set.
   DraftId& constant(ConstId id, DType dtype, DraftClockId clock);
+  // True for a constant that is a parameter (InstantiateOptions::tunable).
+  bool is_tunable(ConstId id) const;
   // The override of a constant's value; invalid if there is none.
   ExprId replacement(ConstId id) const;
   // The identity of a call among the calls of its node.
@@ -70,7 +73,8 @@ class DraftWriter {
     }
   };
   std::unordered_map<ClockKey, DraftClockId, ClockKeyHash> clocks_;
-  std::unordered_map<std::uint64_t, DraftId> constants_;          // by ConstId, dtype and clock
+  std::unordered_map<std::uint64_t, DraftId> constants_;  // by ConstId, dtype and clock
+  std::vector<ConstId> tunable_;
   std::unordered_map<std::uint32_t, ExprId> replacements_;        // by ConstId
   std::unordered_map<std::uint32_t, CallIdentities> identities_;  // by NodeId; filled at first use
 };

@@ -15,6 +15,7 @@
 #include "lowering/llvm/program/program.h"
 #include "lowering/llvm/toolchain/module_state.h"
 #include "lowering/llvm/toolchain/versions.h"
+#include "lowering/steps/settings.h"
 
 namespace rml {
 
@@ -30,6 +31,7 @@ struct Header {
   std::string advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
                       const codegen::StateStruct&) const;
   std::string step_many(bool faults, const std::vector<InterfaceParameter>& all, bool in_object) const;
+  std::string setting_functions(const codegen::StateStruct&) const;
   std::string groups(const std::string& result, const std::vector<InterfaceParameter>& all,
                      const codegen::StateStruct&) const;
 };
@@ -72,6 +74,17 @@ std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>
          "  for (int64_t k_ = 0; k_ < n; ++k_) {\n    " +
          (faults ? "const int32_t now_ = " + call + "    if (fault_ == 0) fault_ = now_;\n" : call) + "  }\n" +
          (faults ? "  return fault_;\n" : "") + "}\n";
+}
+
+std::string Header::setting_functions(const codegen::StateStruct& state) const {
+  std::vector<c99::SettingPlace> places;
+  for (const auto& [at, pack_flags] : state.settings) {
+    const std::string place = "char*)state + " + std::to_string(at);
+    std::string after;  // the copies for products are made again
+    for (const std::uint64_t flag : pack_flags) after += "  ((char*)state)[" + std::to_string(flag) + "] = 0;\n";
+    places.push_back({"(const " + place, "(" + place, after});
+  }
+  return c99::settings_text(c99::settings(program), places);
 }
 
 // NODE_group and the functions on it.
@@ -194,6 +207,7 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
     text += header.step_many(faults, all, state.has_step_many);
     if (state.lanes > 0) text += header.groups(result, all, state);
     if (codegen::has_advance(*program.core)) text += header.advance(result, inputs, state);
+    text += header.setting_functions(state);
   } else {
     const codegen::BufferNeeds needs = codegen::buffer_needs(program);
     text += "/* Bytes for segments of n cycles; n must be a power of two. */\n#define NAME_BYTES(n) ((uint64_t)(n) * " +

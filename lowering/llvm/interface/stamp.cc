@@ -13,6 +13,7 @@
 #include "lowering/llvm/interface/parameters.h"
 #include "lowering/llvm/interface/stamp.h"
 #include "lowering/llvm/toolchain/versions.h"
+#include "lowering/steps/settings.h"
 
 namespace rml::codegen {
 
@@ -55,6 +56,18 @@ void Text::layout(const StateLayout& layout) {
 
 }  // namespace
 
+std::vector<StateStruct::SettingPlace> setting_places(const Emission& module) {
+  const StateLayout& layout = module.layout;
+  std::vector<StateStruct::SettingPlace> places;
+  for (const c99::Setting& s : c99::settings(module.program)) {
+    StateStruct::SettingPlace& place = places.emplace_back();
+    place.at = layout.cells[s.cell.index] - layout.bias;
+    for (std::size_t k = 0; k < module.packs.list.size(); ++k)
+      if (module.packs.list[k].cell == s.cell) place.pack_flags.push_back(layout.pack_flags[k] - layout.bias);
+  }
+  return places;
+}
+
 std::uint64_t interface_hash(const Emission& module, const StateStruct& state) {
   const steps::Program& program = module.program;
   Text text{program};
@@ -73,6 +86,9 @@ std::uint64_t interface_hash(const Emission& module, const StateStruct& state) {
   text.parameters("in", input_parameters(*program.core));
   text.parameters("out", output_parameters(*program.core));
   if (program.straight) text.parameters("lead", leading_parameters(program));
+  const std::vector<c99::Setting> settings = c99::settings(program);
+  for (std::size_t k = 0; k < state.settings.size(); ++k)
+    text.memory("setting", settings[k].path, settings[k].dtype, settings[k].shape, state.settings[k].at);
   text.layout(module.layout);
   return llvm::xxh3_64bits(llvm::StringRef(text.all));
 }

@@ -15,8 +15,16 @@ struct StateStruct {
   std::uint64_t hash = 0;              // interface_hash
   std::uint32_t lanes = 0;             // lanes of a NODE_group; 0: there are no groups
   std::uint64_t group_bytes = 0;
+  // By setting (lowering/steps/settings.h): its offset, and those of the flags of its packed copies.
+  struct SettingPlace {
+    std::uint64_t at = 0;
+    std::vector<std::uint64_t> pack_flags;
+  };
+  std::vector<SettingPlace> settings;
   bool has_step_many = false;  // the object defines NODE_step_many; else the header does
 };
+
+std::vector<StateStruct::SettingPlace> setting_places(const Emission&);
 
 // A hash of everything on which callers and object must agree: signature, sizes, offsets of the state's parts.
 std::uint64_t interface_hash(const Emission&, const StateStruct&);

@@ -381,6 +381,7 @@ StateStruct emit_step_interface(Emission& module) {
     const DType dtype = module.core[module.core.outputs[k].value].dtype;
     found.size = std::max<std::uint64_t>(found.size, found.outputs.back() + byte_size(dtype));
   }
+  found.settings = setting_places(module);
   found.hash = interface_hash(module, found);
   emit_stamped_init(module, found.hash);
   module.layout.bias = 0;
