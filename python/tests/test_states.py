@@ -266,7 +266,7 @@ def test_to_and_from_the_command(text: str, command: Command, tmp_path: pathlib.
         head = instance.run({name: values[:cut] for name, values in given.items()})
         assert instance.save(tmp_path / "ours.state") == (tmp_path / "ours.state").read_bytes() == instance.save()
         done = command("run", file, "--load", tmp_path / "ours.state", "--input", tmp_path / "tail.npz", "--output",
-                       tmp_path / "rest.npz", "--quiet")
+                       tmp_path / "rest.npz", "--overwrite", "--quiet")
         assert done.returncode == 0, done.stderr
         with np.load(tmp_path / "rest.npz") as rest:
             for port in node.outputs:
