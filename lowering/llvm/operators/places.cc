@@ -1,13 +1,17 @@
-// Emits take and sum_take as loops over the indices. Each index is counted from 0 and checked, then the elements that
-// it stands for are copied or added:
+// Emits take and sum_take as loops over the indices, and dynamic slices as copies. Each index is counted from 0 and
+// checked, then the elements that it stands for are copied or added:
 //
 //   y = take(x, i)       for k: at = i[k] < 0 ? i[k] + extent : i[k];  check at;  y[…, k, …] = x[…, at, …]
 #include "lowering/llvm/operators/places.h"
+
+#include <algorithm>
+#include <iterator>
 
 #include "lowering/llvm/function/values.h"
 #include "lowering/llvm/function/walk.h"
 #include "lowering/llvm/operators/copies.h"
 #include "lowering/llvm/scalars/arithmetic.h"
+#include "lowering/microcontroller.h"
 #include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
@@ -85,14 +89,63 @@ void emit_sum_take(Function& f, ValueId v, const core::Apply& a) {
   });
 }
 
+// The offset of a part that begins at these places, each of which is checked.
+IrValue checked_start(Function& f, ValueId v, const Shape& whole, const Shape& part, ValueId starts) {
+  auto& ir = f.ir;
+  f.prepare(starts);
+  const Strides strides = dense_strides(whole);
+  IrValue offset = ir.getInt64(0);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(f.info(starts).shape[0]); ++k) {
+    IrValue at = f.element(starts, f.constant(static_cast<std::int64_t>(k)));
+    at = ir.CreateIntCast(at, f.module.i64(), is_signed(f.info(starts).dtype));
+    auto* bound = ir.getInt64(static_cast<std::uint64_t>(whole[k] - part[k] + 1));
+    f.check(ir.CreateICmpUGE(at, bound), RML_FAULT_INDEX, f.module.site(v), at, bound);
+    IrValue step = ir.CreateMul(at, ir.getInt64(static_cast<std::uint64_t>(strides[k])), "", true, true);
+    offset = ir.CreateAdd(offset, step, "", true, true);
+  }
+  return ir.CreateIntCast(offset, f.module.index_type(), true);
+}
+
+void emit_dynamic_slice(Function& f, ValueId v, const core::Apply& a) {
+  const ValueId x = a.operands[0];
+  f.prepare(x);
+  const Shape &whole = f.info(x).shape, &part = f.info(v).shape;
+  IrValue from = checked_start(f, v, whole, part, a.operands[1]);
+  copy_strided(f, part, f.info(v).dtype, f.result(v), f.constant(0), dense_strides(part), x, from,
+               dense_strides(whole));
+}
+
+// The result may have the place of the first operand, whose other elements then stay where they are.
+void emit_dynamic_update_slice(Function& f, ValueId v, const core::Apply& a) {
+  const ValueId x = a.operands[0], updates = a.operands[1];
+  f.prepare(x), f.prepare(updates);
+  const Shape &whole = f.info(v).shape, &part = f.info(updates).shape;
+  const DType dtype = f.info(v).dtype;
+  IrValue at = checked_start(f, v, whole, part, a.operands[2]);
+  IrValue to = f.result(v), from = f.address(x);
+  f.when(f.ir.CreateICmpNE(from, to), [&] { f.copy_bytes(to, from, dtype, whole); });
+  copy_strided(f, part, dtype, to, at, dense_strides(whole), updates, f.constant(0), dense_strides(part));
+}
+
+struct Writer {
+  std::string_view name;
+  bool by_result;  // true: few elements of the result; false: few elements of the second operand
+  void (*emit)(Function&, ValueId, const core::Apply&);
+};
+constexpr Writer writers[] = {{"take", false, emit_take},
+                              {"sum_take", false, emit_sum_take},
+                              {"dynamic_slice", true, emit_dynamic_slice},
+                              {"dynamic_update_slice", false, emit_dynamic_update_slice}};
+
 }  // namespace
 
 bool emit_places(Function& f, ValueId v, const core::Apply& a) {
   const std::string_view name = operators()[a.op].name;
-  if (name != "take" && name != "sum_take") return false;
-  const std::int64_t count = elements(f.info(a.operands[1]).shape);
-  if (count > most_indices && !f.module.target.size_first) return false;
-  name == "take" ? emit_take(f, v, a) : emit_sum_take(f, v, a);
+  const auto* const found = std::ranges::find(writers, name, &Writer::name);
+  if (found == std::end(writers)) return false;
+  const std::int64_t count = elements(f.info(found->by_result ? v : a.operands[1]).shape);
+  if (count > most_indices && !is_microcontroller(f.module.options.target.triple)) return false;
+  found->emit(f, v, a);
   return true;
 }
 

@@ -5,8 +5,8 @@
 
 namespace rml::codegen {
 
-// Returns whether code was generated: for take and sum_take, if there are few indices or the code
-// is for a microcontroller. Otherwise the runtime's kernel must be called.
+// Returns whether code was generated: for take, sum_take and dynamic slices, if there are few
+// indices or elements, or if the code is for a microcontroller. Otherwise the runtime's kernel must be called.
 bool emit_places(Function&, ValueId, const core::Apply&);
 
 }  // namespace rml::codegen

@@ -54,6 +54,12 @@ node main(target: f32, sensors: f32[3]) -> (duty: f32, temperature: f32)
   kp = tensor.interp(target, [20.0, 60.0, 120.0], [0.02, 0.05, 0.12]);
   duty = control.pid(kp, 0.1 * kp, 0.0, 0.5, 0.0, 1.0, target, temperature) + k[0, 0];
 """
+PLACES = """node main(x: f64[4, 3], u: f64[1, 2], s: i32[2], i: i32) -> (p: f64[2, 2], t: f64[3], c: f64[4, 2], m: f64[4, 3])
+  p = dynamic_slice(x, s, [2, 2]);
+  t = take(x, i, axis=0);
+  c = take(x, [i, -1], axis=1);
+  m = dynamic_update_slice(zeros([4, 3]) fby m, u, s);
+"""
 
 
 def text_of(value):
@@ -167,6 +173,13 @@ class SmallKernels(InFolder):
                     self.same(n)
                     if n in (0, 3, 13):
                         self.needs_nothing(n, 12)
+
+    def test_places(self):
+        (self.folder / "main.rml").write_text(PLACES)
+        (self.folder / "in.chron").write_text("x | " + "[1,2,3;4,5,6;7,8,9;10,11,12] " * 3 + "\nu | [20,30] [21,31] [22,32]\n"
+                                              "s | [0,0] [2,1] [1,1]\ni | 0 -2 1\n")
+        self.same(0)
+        self.needs_nothing(0, 1)
 
     def test_controller(self):
         """A chip, C without a library, and lanes."""
