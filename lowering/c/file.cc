@@ -141,17 +141,18 @@ std::string File::place(Span span) const {
 std::string File::equation(const Core& of, ValueId v) const {
   const Value& value = of[v];
   if (value.span.file == 0) return "";
+  const std::string head = value.name.empty() ? "" : value.name + " = ", tail = "  (" + place(value.span) + ")";
+  constexpr std::size_t around = 16;  // comment delimiters and indentation
+  const std::size_t most = page_columns - std::min(page_columns / 2, around + head.size() + tail.size());
   std::string text;
   for (const char c : sources.text(value.span)) {
+    if (text.size() > most) break;  // of a long sum, each part is an equation of its own
     const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
     if (!space)
       text += c;
     else if (!text.empty() && text.back() != ' ')
       text += ' ';
   }
-  const std::string head = value.name.empty() ? "" : value.name + " = ", tail = "  (" + place(value.span) + ")";
-  constexpr std::size_t around = 16;  // comment delimiters and indentation
-  const std::size_t most = page_columns - std::min(page_columns / 2, around + head.size() + tail.size());
   if (text.size() > most) {
     std::size_t end = most;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
