@@ -148,19 +148,55 @@ class Grouping {
     bool fails;
     ValueId indices;
   };
-  // True if the update may be computed after the statement: the first fault stays the same, and no cell that it reads
-  // is overwritten.
-  bool passes(const Moving& update, const steps::Statement& s, const std::set<ValueId>& values) const {
-    const auto* c = std::get_if<steps::Compute>(&s);
-    if (c != nullptr && values.contains(c->value) && reads(c->value, update.value)) return false;
-    return !writes_any(s, update.cells) && (!update.fails || stops_no_sooner(s, update.indices));
-  }
-  bool reads(ValueId user, ValueId v) const {
-    bool found = false;
-    for_each_operand(core_[user].rhs, [&](ValueId o) { found = found || o == v; });
+  // The statements of a block that an update may not pass, by position.
+  struct Barriers {
+    std::map<ValueId, std::vector<std::size_t>> readers;  // the updates that read a value
+    std::map<CellId, std::vector<std::size_t>> writers;
+    std::vector<std::size_t> products;  // they write arrays as well as cells
+  };
+  Barriers find_barriers(const std::vector<steps::Statement>& all, const std::set<ValueId>& values) const {
+    Barriers found;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (const auto* c = std::get_if<steps::Compute>(&all[k]); c != nullptr && values.contains(c->value))
+        for_each_operand(core_[c->value].rhs, [&](ValueId o) { found.readers[o].push_back(k); });
+      std::set<CellId> written;
+      if (add_written(all[k], written)) found.products.push_back(k);
+      for (const CellId cell : written) found.writers[cell].push_back(k);
+    }
     return found;
   }
+  // Adds the cells that the statement writes. True if it contains a product of a segment.
+  static bool add_written(const steps::Statement& s, std::set<CellId>& cells) {
+    bool product = std::holds_alternative<steps::SegmentProduct>(s);
+    if (const auto* b = std::get_if<steps::Branch>(&s))
+      for (const auto* block : {&*b->then_block, &*b->else_block})
+        for (const steps::Statement& inner : block->statements) product |= add_written(inner, cells);
+    if (const auto* store = std::get_if<steps::StoreCell>(&s)) cells.insert(store->cell);
+    if (const auto* move = std::get_if<steps::MoveCell>(&s)) cells.insert(move->to);
+    return product;
+  }
 
+  // The position before which the update at position k must be computed, at most `end`: the first fault stays the same,
+  // and no cell that it reads is overwritten. `goes`: where the updates behind k are moved.
+  std::size_t latest(std::size_t k, std::size_t end, const Moving& update, const std::vector<steps::Statement>& all,
+                     const Barriers& barriers, const std::map<std::size_t, std::size_t>& goes) const {
+    const auto stop = [&](std::size_t at) {
+      const auto moved = goes.find(at);
+      end = std::min(end, moved == goes.end() ? at : moved->second);
+    };
+    const auto stop_at_first = [&](const std::vector<std::size_t>& positions) {
+      if (const auto at = std::ranges::upper_bound(positions, k); at != positions.end()) stop(*at);
+    };
+    if (const auto readers = barriers.readers.find(update.value); readers != barriers.readers.end())
+      std::ranges::for_each(std::ranges::upper_bound(readers->second, k), readers->second.end(), stop);
+    for (const CellId cell : update.cells)
+      if (const auto writers = barriers.writers.find(cell); writers != barriers.writers.end())
+        stop_at_first(writers->second);
+    stop_at_first(barriers.products);
+    for (std::size_t next = k + 1; update.fails && next < end; ++next)
+      if (!stops_no_sooner(all[next], update.indices)) stop(next);
+    return end;
+  }
   // Moves updates down to the first store of any of them, or to the first statement that must follow them.
   Updates delay(steps::Block& block) const {
     Updates found;
@@ -179,18 +215,14 @@ class Grouping {
     }
     std::map<std::size_t, std::vector<std::size_t>> before;  // by position: the updates to insert, in reverse order
     std::map<std::size_t, std::size_t> goes;
+    const Barriers barriers = find_barriers(all, values);
     for (std::size_t k = std::min(first, all.size()); k-- > 0;) {
       const auto* c = std::get_if<steps::Compute>(&all[k]);
       if (c == nullptr || !values.contains(c->value)) continue;
       const bool fails = can_fail(core_, c->value);
       Moving update{c->value, {}, fails, fails ? indices_of(c->value) : ValueId{}};
       add_cells(c->value, found, update.cells);
-      std::size_t end = first;
-      for (std::size_t next = k + 1; next < end; ++next) {
-        if (passes(update, all[next], values)) continue;
-        const auto at = goes.find(next);
-        end = std::min(end, at == goes.end() ? next : at->second);
-      }
+      const std::size_t end = latest(k, first, update, all, barriers, goes);
       before[end].push_back(k);
       goes[k] = end;
     }
@@ -203,16 +235,6 @@ class Grouping {
     }
     all = std::move(ordered);
     return found;
-  }
-  // A SegmentProduct writes arrays as well as cells, so no update passes it.
-  static bool writes_any(const steps::Statement& s, const std::set<CellId>& cells) {
-    const auto within = [&](const steps::Statement& inner) { return writes_any(inner, cells); };
-    if (const auto* b = std::get_if<steps::Branch>(&s))
-      return std::ranges::any_of(b->then_block->statements, within) ||
-             std::ranges::any_of(b->else_block->statements, within);
-    if (const auto* store = std::get_if<steps::StoreCell>(&s)) return cells.contains(store->cell);
-    if (const auto* move = std::get_if<steps::MoveCell>(&s)) return cells.contains(move->to);
-    return std::holds_alternative<steps::SegmentProduct>(s);
   }
 
   // Calls wait(reader, update) for the statements of the run that read the old value of a cell, and for the update that
@@ -300,19 +322,26 @@ class Grouping {
 
   // A group of loops under construction, and the ready statements of the run.
   struct Group {
-    std::set<std::size_t> loops, others;  // ready statements
+    std::set<std::size_t> loops, free, others;  // ready statements
+    // The ready loops of each shape. Loops that cannot join the group wait in `refused` until it is complete: a group
+    // that grows does not accept them later.
+    std::map<Shape, std::set<std::size_t>> by_shape;
+    std::vector<std::size_t> refused;
     Shape shape;
     std::set<ValueId> members;
   };
   // The next statement of the group: first inlined values and loads, which are free and make others ready, then a loop
   // that joins. Nothing if the group is complete.
-  std::optional<std::size_t> next_in_group(const std::vector<steps::Statement>& run,
-                                           const std::vector<std::optional<Shape>>& shapes, const Group& group) const {
-    for (const std::size_t k : group.others)
-      if (free(run[k])) return k;
+  std::optional<std::size_t> next_in_group(const std::vector<steps::Statement>& run, Group& group) const {
+    if (!group.free.empty()) return *group.free.begin();
     if (group.members.empty()) return std::nullopt;
-    for (const std::size_t k : group.loops)
-      if (*shapes[k] == group.shape && joins(program_, group.members, defined(run[k]), target_)) return k;
+    std::set<std::size_t>& candidates = group.by_shape[group.shape];
+    while (!candidates.empty()) {
+      const std::size_t k = *candidates.begin();
+      if (joins(program_, group.members, defined(run[k]), target_)) return k;
+      group.refused.push_back(k);
+      candidates.erase(k);
+    }
     return std::nullopt;
   }
 
@@ -321,20 +350,26 @@ class Grouping {
     std::vector<std::optional<Shape>> shapes;
     for (const steps::Statement& s : run) shapes.push_back(shape_of(s));
     Group group;
-    const auto release = [&](std::size_t k) { (shapes[k] ? group.loops : group.others).insert(k); };
+    const auto release = [&](std::size_t k) {
+      (shapes[k] ? group.loops : free(run[k]) ? group.free : group.others).insert(k);
+      if (shapes[k]) group.by_shape[*shapes[k]].insert(k);
+    };
     for (std::size_t k = 0; k < run.size(); ++k)
       if (waiting.waits[k] == 0) release(k);
-    while (!group.loops.empty() || !group.others.empty()) {
-      std::optional<std::size_t> next = next_in_group(run, shapes, group);
+    while (!group.loops.empty() || !group.free.empty() || !group.others.empty()) {
+      std::optional<std::size_t> next = next_in_group(run, group);
       if (!next) {
         close(group.members);
+        for (const std::size_t k : group.refused) group.by_shape[*shapes[k]].insert(k);
+        group.refused.clear();
         next = group.others.empty() ? *group.loops.begin() : *group.others.begin();
       }
       if (shapes[*next]) {
         group.shape = *shapes[*next];
         group.members.insert(defined(run[*next]));
+        group.by_shape[group.shape].erase(*next);
       }
-      group.loops.erase(*next), group.others.erase(*next);
+      group.loops.erase(*next), group.free.erase(*next), group.others.erase(*next);
       for (const std::size_t k : waiting.users[*next])
         if (--waiting.waits[k] == 0) release(k);
       result.push_back(std::move(run[*next]));
