@@ -64,7 +64,8 @@ FreshNames::FreshNames(Program& program, const ast::Node& node) : program_(progr
 
 Symbol FreshNames::operator()(std::string base) {
   Symbol s = program_.names.intern(base);
-  for (int k = 2; !taken_.insert(s).second; ++k) s = program_.names.intern(base + std::to_string(k));
+  std::uint32_t& next = next_.try_emplace(s, 2).first->second;
+  while (!taken_.insert(s).second) s = program_.names.intern(base + std::to_string(next++));
   made_.insert(s);
   return s;
 }

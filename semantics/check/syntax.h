@@ -1,7 +1,9 @@
 // Construction and traversal of syntax trees, for passes such as differentiation.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,6 +48,7 @@ class FreshNames {
  private:
   Program& program_;
   std::set<Symbol> taken_, made_;
+  std::map<Symbol, std::uint32_t> next_;  // by base: the next number to append
 };
 
 // Writes a node equation by equation, based on another node whose names it keeps.

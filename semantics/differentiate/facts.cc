@@ -87,9 +87,10 @@ bool NodeFacts::is_static(ExprId e) const {
     return false;
   const OperatorInfo* of = row(e);
   if (std::holds_alternative<ast::Call>(x) && (of == nullptr || of->random)) return false;
+  if (const auto known = static_.find(e.index); known != static_.end()) return known->second;
   bool all = true;
   for_each_child(x, [&](ExprId part) { all = all && is_static(part); });
-  return all;
+  return static_[e.index] = all;
 }
 
 bool NodeFacts::is_parameter(std::uint32_t v) const {

@@ -2,7 +2,9 @@
 // them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "semantics/differentiate/interface.h"
@@ -57,6 +59,9 @@ struct NodeFacts {
   const std::string& variable_text(std::uint32_t v) const { return text(names.variables[v].name); }
   // The name of the variable if e is a variable; else `otherwise`.
   std::string text_of(ExprId e, const std::string& otherwise) const;
+
+ private:
+  mutable std::unordered_map<std::uint32_t, bool> static_;  // by expression: the answers of is_static
 };
 
 }  // namespace rml::derivation
