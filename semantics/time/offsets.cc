@@ -1,5 +1,6 @@
-// Longest paths by Bellman-Ford with a queue. A value that is relaxed more often than there are
-// values is on a positive cycle or depends on one.
+// Longest paths by Bellman-Ford with a queue. The last edges that raised each offset form a forest,
+// or contain a cycle, which is then a positive one. The search for such a cycle runs once in as many
+// raises as there are values, so it costs no more than the raises themselves.
 #include "semantics/time/offsets.h"
 
 #include <algorithm>
@@ -76,11 +77,25 @@ std::optional<Needs> find_needs(const DependenceGraph& graph, const Components& 
   return needs;
 }
 
+constexpr std::uint32_t none = UINT32_MAX;
+
+// True if the path from some element to its predecessors, `none` at an end, returns to the element.
+bool has_cycle(const std::vector<std::uint32_t>& predecessors) {
+  std::vector<std::uint32_t> path_of(predecessors.size(), none);  // by element: the start of the path that met it
+  for (std::uint32_t start = 0; start < predecessors.size(); ++start) {
+    std::uint32_t at = start;
+    for (; at != none && path_of[at] == none; at = predecessors[at]) path_of[at] = start;
+    if (at != none && path_of[at] == start) return true;
+  }
+  return false;
+}
+
 // Raises the offsets until all edges are satisfied. False if they would rise without bound.
 bool relax(const std::vector<std::vector<User>>& users, std::vector<int>& offsets) {
   const auto count = static_cast<std::uint32_t>(users.size());
   std::deque<std::uint32_t> work;
-  std::vector<std::uint32_t> relaxed(count);
+  std::uint32_t raises = 0;
+  std::vector<std::uint32_t> raised_by(count, none);
   std::vector<bool> queued(count, true);
   for (std::uint32_t m = 0; m < count; ++m) work.push_back(m);
   while (!work.empty()) {
@@ -91,7 +106,8 @@ bool relax(const std::vector<std::vector<User>>& users, std::vector<int>& offset
       const int enough = offsets[u] + e.weight;
       if (enough <= offsets[e.by]) continue;
       offsets[e.by] = enough;
-      if (++relaxed[e.by] > count) return false;
+      raised_by[e.by] = u;
+      if (++raises % count == 0 && has_cycle(raised_by)) return false;
       if (!queued[e.by]) work.push_back(e.by);
       queued[e.by] = true;
     }
