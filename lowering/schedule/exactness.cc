@@ -80,7 +80,7 @@ class PartExactness {
   }
 
   // True if the search has reached its limit without an answer.
-  bool spent() const { return sets_.work() > most_work; }
+  bool spent() const { return sets_.work() > most_work || sets_.stored() > CrossingLimits().words; }
 
   std::vector<std::uint32_t> path(std::uint32_t edge) const {
     std::vector<std::uint32_t> edges{edge};

@@ -61,7 +61,7 @@ class CrossingSearch {
     do {
       if (run_.consistent()) step(from, before);
       if (states_.size() > limits_.states || found_.edges_.size() > limits_.edges ||
-          sets_.spent() + run_.spent() > limits_.work)
+          sets_.spent() + run_.spent() > limits_.work || found_.sets_.stored() > limits_.words)
         return false;
     } while (run_.other_letters());
     return true;
@@ -69,11 +69,11 @@ class CrossingSearch {
 
   void step(std::uint32_t from, const State& before) {
     sets_.begin(before.memories);
-    CrossingAutomaton::Edge e{from, 0, {}, {}, {}, std::vector<PortSet>(crossings_.ports()), {}};
+    CrossingAutomaton::Edge e{from, 0, {}, {}, {}, {std::vector<PortSet>(crossings_.ports()), {}}, {}};
     e.row = e.asked = sets_.of(roots_.row);
     for (const Crossings::Node other : roots_.others) e.others.push_back(sets_.of(other));
     const std::vector<PortId> asked = found_.sets_.members(before.asked);
-    for (const PortId p : asked) e.through[p] = sets_.through(p);
+    for (const PortId p : asked) e.through.of[p] = sets_.through(p);
     e.asked = found_.sets_.unite(e.row, found_.later(e, before.asked));
     State next;
     for (Crossings::Memory m = 0; m < crossings_.memories(); ++m) next.memories.push_back(sets_.of(crossings_.kept(m)));

@@ -24,7 +24,8 @@ struct CrossingRoots {
 
 struct CrossingLimits {
   std::size_t states = 4000, edges = 40'000;
-  std::int64_t work = 4'000'000;  // visits of expressions and conditions
+  std::int64_t work = 4'000'000;   // visits of expressions and conditions
+  std::size_t words = 32'000'000;  // stored words of sets
 };
 
 class CrossingAutomaton {
@@ -34,7 +35,7 @@ class CrossingAutomaton {
     PortSet row;    // crossing of this instant's row
     PortSet asked;  // the crossing of this row and all earlier ones
     std::vector<PortSet> others;
-    std::vector<PortSet> through;  // by port that rows need: its crossing at this instant
+    mutable PortMap through;  // by port that rows need: its crossing at this instant
     std::vector<std::pair<ValueId, bool>> letters;
   };
 

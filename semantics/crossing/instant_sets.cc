@@ -1,6 +1,8 @@
 // A depth-first walk; a node found on the stack closes a cycle.
 #include "semantics/crossing/instant_sets.h"
 
+#include <bit>
+
 namespace rml {
 
 using Node = Crossings::Node;
@@ -12,10 +14,12 @@ InstantSets::InstantSets(const Crossings& crossings, PortSets& sets, ConditionRu
       conditions_(conditions),
       instant_(crossings.size()),
       found_(crossings.size()),
-      place_(crossings.size()) {}
+      place_(crossings.size()),
+      by_word_(sets.words()) {}
 
 void InstantSets::begin(const std::vector<PortSet>& memories) {
   memories_ = &memories;
+  for (auto& known : by_word_) known.clear();
   ++now_;
 }
 
@@ -32,13 +36,41 @@ Node InstantSets::operand(Frame& f) {
     case Expression::port:
       f.set = sets_.one(e.index);
       return done;
-    default: {
-      const std::vector<PortId>& asked = sets_.members((*memories_)[e.index]);
-      while (f.next < asked.size() && asked[f.next] < first_port)
-        f.set = sets_.unite(f.set, sets_.one(asked[f.next++]));
-      return f.next < asked.size() ? crossings_.through(asked[f.next++]) : done;
-    }
+    default:
+      return recalled(f, (*memories_)[e.index]);
   }
+}
+
+Node InstantSets::recalled(Frame& f, PortSet before) {
+  for (; f.next < sets_.words(); ++f.next, f.bit = 0) {
+    const std::uint64_t bits = sets_.word(before, f.next);
+    if (f.bit == 0 && std::popcount(bits) > PortSets::few)
+      if (const auto known = by_word_[f.next].find(bits); known != by_word_[f.next].end()) {
+        f.set = sets_.unite(f.set, known->second);
+        continue;
+      }
+    while (f.bit < 64 && bits >> f.bit != 0) {
+      f.bit += static_cast<std::uint32_t>(std::countr_zero(bits >> f.bit));
+      const PortId p = f.next * 64 + f.bit++;
+      if (p >= first_port) return crossings_.through(p);
+      f.set = sets_.unite(f.set, sets_.one(p));
+    }
+    keep(f.next, bits);
+  }
+  return done;
+}
+
+// Stores the union for the ports of a word, if there are many and all are known.
+void InstantSets::keep(std::uint32_t word, std::uint64_t bits) {
+  if (std::popcount(bits) <= PortSets::few) return;
+  PortSet all;
+  for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) {
+    const PortId p = word * 64 + static_cast<PortId>(std::countr_zero(rest));
+    const Node n = p < first_port ? Crossings::none : crossings_.through(p);
+    if (n != Crossings::none && instant_[n] != now_) return;
+    all = sets_.unite(all, p < first_port ? sets_.one(p) : found_[n]);
+  }
+  by_word_[word].emplace(bits, all);
 }
 
 PortSet InstantSets::met_again(Node n) {
@@ -56,7 +88,7 @@ PortSet InstantSets::of(Node root) {
   if (instant_[root] == now_) return found_[root];
   const auto enter = [&](Node n) {
     ++spent_;
-    stack_.push_back({n, 0, {}});
+    stack_.push_back({n, 0, 0, {}});
     place_[n] = static_cast<std::uint32_t>(stack_.size());
   };
   enter(root);

@@ -5,6 +5,8 @@
 // an explicit stack and visits each expression once.
 #pragma once
 
+#include <unordered_map>
+
 #include "semantics/crossing/condition_run.h"
 #include "semantics/crossing/equations.h"
 
@@ -26,12 +28,16 @@ class InstantSets {
  private:
   struct Frame {
     Crossings::Node node;
-    std::uint32_t next = 0;  // next operand
+    std::uint32_t next = 0;  // next operand; of a memory, the next word of its set
+    std::uint32_t bit = 0;   // of a memory, the next bit in that word
     PortSet set;
   };
   static constexpr Crossings::Node done = UINT32_MAX;
   // The next operand to visit, or `done`.
   Crossings::Node operand(Frame&);
+  // The next operand of a memory whose set was `before`.
+  Crossings::Node recalled(Frame&, PortSet before);
+  void keep(std::uint32_t word, std::uint64_t bits);
   PortSet met_again(Crossings::Node);
 
   const Crossings& crossings_;
@@ -42,6 +48,8 @@ class InstantSets {
   std::vector<PortSet> found_;          // by node
   std::vector<std::uint32_t> place_;    // by node: position on the stack, from 1; 0: none
   std::vector<Frame> stack_;
+  // By word of a set: for the bits of that word, the union of what its ports cross at this instant.
+  std::vector<std::unordered_map<std::uint64_t, PortSet>> by_word_;
   std::vector<Crossings::Node> ring_;
   std::uint32_t now_ = 0;
   std::int64_t spent_ = 0;

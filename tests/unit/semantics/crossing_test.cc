@@ -87,7 +87,7 @@ TEST(Crossings, BoundedLookAhead) {
   EXPECT_EQ(e.rows(1), (Rows{"asks 3, all 2 3 to 2"}));
   EXPECT_EQ(e.rows(2), (Rows{"asks 3, all 2 3 to 2"}));
   const auto& edge = e.automaton->edges()[e.automaton->from(1)[0]];
-  EXPECT_EQ(e.set(edge.through[3]), " 2");
+  EXPECT_EQ(e.set(edge.through.of[3]), " 2");
 }
 
 // post (x when c): waits until the clock ticks.
