@@ -58,6 +58,14 @@ def layers(n):
                      "import recurrent;\n")
 
 
+def learning_layers(n):
+    """The gradient of n recurrent layers."""
+    lines = "".join("  a%d = recurrent.gru_end(4, c, a%d);\n" % (k + 1, k) for k in range(n))
+    return (f"import recurrent;\nimport optim;\nnode net(c, x) -> (y)\n  a0 = x;\n{lines}  y = sum(a{n});\n"
+            "node main(c: bool, x: f64[4], w: f64) -> (y: f64)\n"
+            "  y, _ = diff[optim.sgd(0.1)] net(c, x, true, y - w);\n")
+
+
 def sums_of_one_tensor(n):
     return equations("node main(x: f64[4]) -> (y: f64)", n, "x", "a{k} - sum(a{k})", "sum(a{n})")
 
@@ -73,7 +81,7 @@ def states(n):
 
 CHECK, OBJECT, C = ("check",), ("build", "--emit", "obj"), ("build", "--emit", "c")
 # The shape, the command for it, and its size in scripts/test.
-SHAPES = [(literals, OBJECT, 65537), (posts, CHECK, 200), (ends, CHECK, 200), (nested_sines, CHECK, 1000),
-          (streams, OBJECT, 2000), (outputs, OBJECT, 1000), (ports, OBJECT, 250), (sums, C, 2000), (branches, C, 1000),
+SHAPES = [(literals, OBJECT, 65537), (posts, CHECK, 400), (ends, CHECK, 200), (nested_sines, CHECK, 8000),
+          (streams, OBJECT, 2000), (outputs, OBJECT, 1000), (ports, OBJECT, 250), (sums, C, 8000), (branches, C, 1000),
           (ends, C, 100), (nested_branches, CHECK, 1000), (layers, CHECK, 100), (sums_of_one_tensor, OBJECT, 200),
-          (states, OBJECT, 50)]
+          (states, OBJECT, 50), (learning_layers, CHECK, 80)]
