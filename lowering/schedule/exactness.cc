@@ -80,7 +80,7 @@ class PartExactness {
   }
 
   // True if the search has reached its limit without an answer.
-  bool spent() const { return sets_.work() > most_work || sets_.stored() > CrossingLimits().words; }
+  bool spent() const { return sets_.work() > most_work || sets_.stored() > most_words; }
 
   std::vector<std::uint32_t> path(std::uint32_t edge) const {
     std::vector<std::uint32_t> edges{edge};
@@ -106,6 +106,7 @@ class PartExactness {
  private:
   static constexpr std::uint32_t none = UINT32_MAX;
   static constexpr std::uint64_t most_work = 2'000'000'000;  // work on sets, in words
+  static constexpr std::size_t most_words = 16'000'000;      // stored words of sets
   struct Row {
     std::uint32_t state;
     PortSet asked;

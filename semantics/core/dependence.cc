@@ -6,6 +6,10 @@
 // and each later change only removes literals. Closing a guard under implication terminates
 // because there are two literals per value and none is added twice.
 //
+// A guard has at most 500 literals, so that nested branches take time and memory in proportion to
+// their number. Literals beyond this number are left out: a guard with fewer literals is weaker, but
+// remains true. A contradiction to one of the literals is still found.
+//
 // A guard crosses an edge of fby or post where its literal has a counterpart one instant earlier
 // or later: through post, `post b` becomes b and b becomes `fby true b`; through fby the reverse.
 #include "semantics/core/dependence.h"
@@ -18,6 +22,12 @@
 #include "semantics/core/queries.h"
 
 namespace rml {
+
+namespace {
+
+constexpr std::size_t most_literals = 500;  // per guard
+
+}  // namespace
 
 bool Guard::contains(Literal l) const { return std::binary_search(literals.begin(), literals.end(), l); }
 
@@ -77,6 +87,7 @@ void DependenceGraph::add(Guard& g, Literal l) const {
     g.never = true;
     return;
   }
+  if (g.literals.size() == most_literals) return;
   g.literals.insert(at, l);
   const auto& rhs = core_[l.condition].rhs;
   if (const auto* a = apply_of(core_, l.condition, l.positive ? op_and : op_or)) {

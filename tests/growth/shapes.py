@@ -83,5 +83,5 @@ CHECK, OBJECT, C = ("check",), ("build", "--emit", "obj"), ("build", "--emit", "
 # The shape, the command for it, and its size in scripts/test.
 SHAPES = [(literals, OBJECT, 65537), (posts, CHECK, 400), (ends, CHECK, 200), (nested_sines, CHECK, 8000),
           (streams, OBJECT, 2000), (outputs, OBJECT, 1000), (ports, OBJECT, 250), (sums, C, 8000), (branches, C, 1000),
-          (ends, C, 100), (nested_branches, CHECK, 1000), (layers, CHECK, 100), (sums_of_one_tensor, OBJECT, 200),
+          (ends, C, 100), (nested_branches, CHECK, 8000), (layers, CHECK, 100), (sums_of_one_tensor, OBJECT, 200),
           (states, OBJECT, 50), (learning_layers, CHECK, 80)]

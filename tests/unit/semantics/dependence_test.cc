@@ -73,5 +73,25 @@ TEST(Guards, end_where_negations_go_round) {
   EXPECT_GT(rings, 1000);
 }
 
+// Values 0 to 599 are Boolean inputs. A guard keeps 500 of their literals, and contradictions to these are found.
+TEST(Guards, have_a_limit) {
+  constexpr std::size_t inputs = 600, kept = 500;
+  std::string text = "core f\ninstance 0 node 0\nclock base\n", ports;
+  for (std::size_t v = 0; v < inputs; ++v) {
+    text += "%" + std::to_string(v) + ": bool = input " + std::to_string(v) + "\n";
+    ports += "input c" + std::to_string(v) + " = %" + std::to_string(v) + "\n";
+  }
+  std::string error;
+  const std::optional<Core> core = read_core(text + ports + "output o = %0\n", error);
+  ASSERT_EQ(error, "");
+  const DependenceGraph graph(*core);
+  Guard g;
+  for (std::size_t v = 0; v < inputs; ++v) graph.add(g, {ValueId{v}, true});
+  EXPECT_EQ(g.literals.size(), kept);
+  EXPECT_FALSE(g.never);
+  graph.add(g, {ValueId{kept - 1}, false});
+  EXPECT_TRUE(g.never);
+}
+
 }  // namespace
 }  // namespace rml
