@@ -14,7 +14,7 @@
 namespace rml {
 namespace {
 
-constexpr std::int64_t length = 4;  // steps in the sequence
+constexpr std::int64_t length = 4;  // number of steps in the sequence
 
 std::vector<Tensor> run(ImportedProgram& program, const std::vector<Tensor>& inputs) {
   std::vector<const Tensor*> given;

@@ -206,7 +206,7 @@ class Definitions {
     if (entry_ && program[*entry_].external()) entry_.reset();
   }
 
-  // False if an error was reported.
+  // Adds a definition NAME=VALUE. Returns false if an error was reported.
   bool define(const std::string& definition) {
     const std::size_t equals = definition.find('=');
     if (equals == std::string::npos) return report_bad(definition, "a definition has the form NAME=VALUE");

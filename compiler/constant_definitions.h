@@ -20,14 +20,14 @@ namespace rml {
 // `node` is a copy of the node `of` in which some inputs are variables. No scope contains the copy.
 struct SpecialisedNode {
   NodeId node, of;
-  std::vector<std::pair<Symbol, std::string>> values;  // these inputs, and the texts of their values
+  std::vector<std::pair<Symbol, std::string>> values;  // the inputs that get values, and the texts of these values
 
   // Returns the text of the value of an input; null if -D gives it none.
   const std::string* value(Symbol input) const;
 };
 
 struct DefinedConstants {
-  bool good = true;  // false: E0902 was reported
+  bool good = true;  // false after E0902 was reported
   std::optional<SpecialisedNode> entry;
 };
 

@@ -79,7 +79,8 @@ std::optional<LinkedExternals> link_externals(const FoundExternals& found, std::
     libraries[file.path] = library;
     externals.links.push_back({"", [library](const std::string& name) { return library->find(name); }});
   }
-  externals.links.push_back({"", rt::find_program_function});  // functions that the linked files call
+  // Functions of the runtime, which the linked files may call.
+  externals.links.push_back({"", rt::find_program_function});
   for (const ExternalOrigin& origin : found.functions) {
     const auto library = libraries.find(origin.file);
     const bool shared = library != libraries.end();

@@ -139,7 +139,7 @@ class Function {
 
  private:
   void* address_;
-  std::vector<bool> by_value_;  // by input: true if it is a scalar
+  std::vector<bool> by_value_;  // one per input: true if it is a scalar, which is passed by value
   std::vector<ffi_type*> types_;
   ffi_cif signature_{};
 };

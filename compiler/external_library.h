@@ -25,18 +25,18 @@ namespace rml {
 
 struct ExternalOrigin {
   std::string symbol;
-  void* given = nullptr;  // null: the file defines the function
+  void* given = nullptr;  // address of the function, if it is in memory; null: the file defines it
   std::string file;
 };
 
 struct FileOfLink {
   std::string path;
-  std::optional<LinkedKind> kind;  // none: not machine code, for example a linker script
+  std::optional<LinkedKind> kind;  // kind of the file; none: it is not machine code, but for example a linker script
 };
 
 struct FoundExternals {
   std::vector<ExternalOrigin> functions;
-  std::vector<FileOfLink> files;  // in the order of the command line
+  std::vector<FileOfLink> files;  // files in the order of the command line
 };
 
 // Names that the user links later, if rmlc itself links nothing (--external).

@@ -81,7 +81,7 @@ void fix(const std::string& text, const onnx::Model& model, onnx::ImportOptions&
     if (v.name == name) input = &v;
   if (input == nullptr) throw WrongOption{option, "the model has no input '" + name + "'"};
   const auto dtype = onnx::dtype_of(input->type.element_type);
-  if (!dtype) return;  // the importer reports it
+  if (!dtype) return;  // returns without a message, because the importer reports an unknown dtype
   const auto tensor = tensor_of(option, value, *dtype);
   bool fits = !input->type.shape || input->type.shape->size() == tensor->shape().size();
   for (std::size_t k = 0; fits && input->type.shape && k < tensor->shape().size(); ++k)

@@ -48,7 +48,7 @@ struct Tolerance {
 
 // Returns element i as a double; a 64-bit integer is rounded to the nearest one.
 double element(const Tensor&, std::int64_t i);
-// True for f32 and f64, whose elements may differ a little.
+// True for f32 and f64, whose elements may differ slightly from the expected ones.
 inline bool is_approximate(DType dtype) { return has_gradient(dtype); }
 // Returns the distance of two numbers in units of the tolerance; above 1 is too far. NaN is near
 // NaN only.

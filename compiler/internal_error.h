@@ -15,10 +15,10 @@ class InternalError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The current work of one thread.
+// The current work of a thread, for the message about an internal error.
 struct Activity {
   static constexpr std::size_t longest_file = 1024;
-  const char* phase = nullptr;  // a string literal; null: no phase has begun
+  const char* phase = nullptr;  // name of the phase, a string literal; null: no phase has begun
   char file[longest_file] = "";
 };
 // Returns the activity of the calling thread.

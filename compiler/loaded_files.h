@@ -38,8 +38,10 @@ class LoadedFiles : public TensorFiles {
 
   const SourceMap& sources_;
   std::vector<std::string> noted_;
-  std::map<std::string, std::unique_ptr<File>> files_;                                         // by path
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<const Tensor>> given_, read_;  // by path and name
+  // Contents of the files, by path.
+  std::map<std::string, std::unique_ptr<File>> files_;
+  // Tensors by path and name: those that the caller gave, and those that were read.
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const Tensor>> given_, read_;
 };
 
 }  // namespace rml

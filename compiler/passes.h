@@ -19,7 +19,7 @@ enum class Form : std::uint8_t { text, tree, checked, core, schedule, segments, 
 std::string_view name(Form);
 
 struct Pass {
-  std::string_view name;  // a string literal
+  std::string_view name;  // name of the pass, a string literal
   Form takes, makes;      // equal if the pass changes a program within its form, or only checks it
   std::string_view holds;
   std::string_view file;
@@ -28,7 +28,7 @@ struct Pass {
 
 // The passes, in the order of their first use.
 std::span<const Pass> passes();
-// Returns null if there is no pass of that name.
+// Finds a pass by its name. Returns null if there is none.
 const Pass* find_pass(std::string_view name);
 // Returns the message for an unknown name: "there is no pass 'fise'; did you mean 'fuse'?".
 std::string no_such_pass(const std::string& name);

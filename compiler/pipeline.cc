@@ -51,7 +51,7 @@ void read_source(Translation& t, const std::filesystem::path& file) {
   t.text = text.value_or("");
 }
 
-// From text to tree.
+// Reads the text and makes the tree.
 void read_tree(Translation& t) {
   run("parse", t);
   run("define_constants", t);
@@ -61,7 +61,8 @@ void read_tree(Translation& t) {
 
 Front check_tree(Translation& t) {
   t.program->files = t.session.files;
-  const Diagnostics& of_the_text = t.session.diagnostics;  // tells which nodes could not be read in full
+  // The messages of the text, which tell which nodes could not be read in full.
+  const Diagnostics& of_the_text = t.session.diagnostics;
   Diagnostics found = of_the_text;  // a new collection after `diff`, because its derivatives copy errors
   Translation checks(t.session, found);
   checks.program = std::move(t.program);
@@ -149,7 +150,7 @@ std::optional<NodeId> find_entry(Session& session, const Front& front) {
 
 namespace {
 
-// Improves one core. The bodies of its iterations have been improved already.
+// Improves one core, without the bodies of its iterations.
 void improve_itself(Translation& t) {
   const auto simplified = [&] {
     run("simplify", t);
@@ -276,7 +277,7 @@ void arrange(Translation& t) {
   if (t.has_form()) arrange_prepared(t);
 }
 
-// From schedule to steps.
+// Makes steps from the schedule.
 void lower(Translation& t) {
   for (const char* pass : {"plan_segments", "stand_still", "defer", "sink"}) run(pass, t);
   if (!t.session.options.target.strict_math)  // batch_in_time adds in another order
@@ -374,7 +375,7 @@ std::optional<Unscheduled> only_unscheduled(const Diagnostics& found) {
 struct Attempt {
   Schedule schedule;
   bool found = false;
-  Diagnostics diagnostics;  // errors if there is no schedule, or it is not exact
+  Diagnostics diagnostics;  // errors, if there is no schedule or it is not exact
   std::optional<Inexact> inexact;
 
   bool exact() const { return found && !inexact; }

@@ -57,7 +57,7 @@ class Front {
 };
 
 struct ElaborateOptions {
-  bool keep_watches = false;  // keep values that only `watches` need (rmlc trace)
+  bool keep_watches = false;  // keep values that only `watches` need (for rmlc trace)
   bool productivity = true;
   // false: keep the core as it was before simplification, but with the updates that optimisers
   // sum over parameters joined. The reference engine evaluates this core with
@@ -84,8 +84,9 @@ struct Unscheduled {
 
 class Arranged {
  public:
-  Schedule schedule;                     // includes the core that it orders
-  std::optional<Unscheduled> on_demand;  // if set, the schedule has a core and no units
+  Schedule schedule;  // the schedule, which includes the core that it orders
+  // If it is set, the program runs on demand; the schedule has a core and no units.
+  std::optional<Unscheduled> on_demand;
 
  private:
   explicit Arranged(Schedule s, std::optional<Unscheduled> u = std::nullopt)
@@ -98,7 +99,7 @@ class Arranged {
 // with errors may still be read.
 Front check(Session& session, const std::filesystem::path& file);
 Front check_text(Session& session, const std::string& name, const std::string& text);
-// Returns the tree after parsing and after -D, without the checks.
+// Returns the tree after parsing and -D. It has not been checked.
 std::unique_ptr<Program> parse(Session& session, const std::filesystem::path& file);
 
 // Returns the entry node: --node, `main`, or the only node of the file, as the copy that -D makes

@@ -33,7 +33,6 @@ struct CutCondition {
   friend bool operator==(const CutCondition&, const CutCondition&) = default;
 };
 
-// `not c` being false is the same as c being true.
 CutCondition without_not(const Core& core, CutCondition cut) {
   while (const auto* negation = apply_of(core, cut.value, "logical_not")) cut = {negation->operands[0], !cut.truth};
   return cut;
@@ -111,7 +110,7 @@ struct ReferenceProgram::Tables {
     std::ranges::stable_sort(watches, {}, [&](const rml_watch& w) { return core.outputs[w.output].value; });
   }
 
-  // Sites of values that can fail, including those in bodies of iterations.
+  // Builds the sites of values that can fail, including those in bodies of iterations.
   void build_value_sites(const Core& in) {
     for (std::size_t i = 0; i < in.values.size(); ++i) {
       const auto* apply = std::get_if<core::Apply>(&in.values[i].rhs);
@@ -136,7 +135,7 @@ struct ReferenceProgram::Tables {
       sites.push_back(site(input.span, "input '" + input.name + "' does not keep to its clock, " +
                                            clock_string(core, core[input.value].clock)));
     }
-    // Values that may need themselves through other cycles.
+    // Adds the sites of values that may need themselves through other cycles.
     for (std::size_t i = 0; i < core.values.size(); ++i) {
       const core::Rhs& rhs = core.values[i].rhs;
       if (!std::holds_alternative<core::Post>(rhs) && !std::holds_alternative<core::Merge>(rhs)) continue;
@@ -170,8 +169,9 @@ struct ReferenceProgram::Tables {
   const std::vector<rml_port>& outputs = output_table.rows();
   std::vector<rml_site> sites;
   std::unordered_map<const Value*, std::uint32_t> value_sites;
-  std::unordered_map<std::uint32_t, std::uint32_t> knot_sites;  // by index of the value
-  std::uint32_t assert_sites = 0, input_sites = 0;              // index of the first site of each of these kinds
+  // Sites of values that may need themselves, by the index of the value.
+  std::unordered_map<std::uint32_t, std::uint32_t> knot_sites;
+  std::uint32_t assert_sites = 0, input_sites = 0;  // index of the first site of each of these kinds
   std::vector<rml_cut> cuts;
   std::vector<rml_parameter> parameters;
   std::vector<rml_watch> watches;

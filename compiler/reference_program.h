@@ -26,7 +26,7 @@ class ReferenceProgram {
   ReferenceProgram(const ReferenceProgram&) = delete;
   ReferenceProgram& operator=(const ReferenceProgram&) = delete;
 
-  // The table is valid as long as this object.
+  // Returns the table of the program, which is valid as long as this object exists.
   const rml_program* table() const;
 
  private:

@@ -13,8 +13,8 @@ class SharedLibrary {
   ~SharedLibrary();
 
   bool open() const { return handle_ != nullptr; }
-  const std::string& error() const { return error_; }  // the reason why it is not open
-  // Returns a function that the library itself defines, or null.
+  const std::string& error() const { return error_; }  // the reason why the library is not open
+  // Finds a function that the library itself defines; null if there is none.
   void* find(const std::string& symbol) const;
 
  private:

@@ -31,27 +31,27 @@ struct Translation {
   ~Translation();
 
   Session& session;
-  Diagnostics& diagnostics;  // may differ from the session's
+  Diagnostics& diagnostics;  // collects the messages; may differ from the session's
   bool of_part = false;      // true for a body of an iteration, and for a program made only to look up a property
   bool timed = true;         // false inside another pass, which is timed itself
   bool keep_watches = false;
   Segmenting segmenting;             // which conditions may end segments, and which components share them
-  std::shared_ptr<CutsOfCore> cuts;  // cuts of the core; a caller that tries several schedules shares them
-  const Core* given = nullptr;       // core before retiming, for a schedule; null: the schedule's own
-  std::optional<Inexact> inexact;    // result of check_exactness
+  std::shared_ptr<CutsOfCore> cuts;  // cuts of the core; callers that try several schedules share them
+  const Core* given = nullptr;       // the core before retiming, for a schedule; null: the schedule's own core
+  std::optional<Inexact> inexact;    // result of the pass check_exactness
   bool changed = true;               // set by the last pass; a pass that cannot detect changes leaves it true
-  std::string violation;             // the compiler error that the last pass found
+  std::string violation;             // the error in the compiler that the last pass found
   std::optional<NodeId> entry;
 
-  // The text.
+  // The source: the name of its file, and its text.
   std::string file;
-  std::optional<std::string> text;  // none: the text of the file
-  // The tree and the results of its checks. `checked` points into `program`.
+  std::optional<std::string> text;  // the text of the program; none: the text of the file
+  // The tree and the results of its checks, which point into it.
   std::unique_ptr<Program> program;
   std::optional<SpecialisedNode> specialised;  // the entry, if -D gives values to some of its inputs
   Checked checked;
   const Checked* front = nullptr;  // the checked tree to instantiate, if another object owns it; else null
-  // The later forms of the program.
+  // The later form of the program that the last pass has made.
   std::variant<std::monostate, Core, Schedule, Segments, steps::Program, loops::Program> form;
   Productivity productivity;
   EmitOptions emit;

@@ -1,4 +1,4 @@
-// The parsed command line, and the options that several commands share.
+// Defines the parsed command line, and the options that several commands share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -31,8 +31,8 @@ struct CommandLine {
   DocRequest doc;
   std::string shell;
   std::string color = "auto", error_format = "human", engine = "compiled", cpu;
-  std::function<int(Invocation&)> command;  // set by the parsed subcommand
-  std::vector<std::string> behind;          // after `--`: options of the program that is run
+  std::function<int(Invocation&)> command;  // runs the command; set by the parsed subcommand
+  std::vector<std::string> behind;          // words after `--`, which are options of the program that is run
   std::string not_available;                // the name of something requested that does not exist yet
 };
 

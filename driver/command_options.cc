@@ -20,12 +20,13 @@ void raise_limit(Limits& limits, const std::string& text) {
   if (!wrong.empty()) throw CLI::ValidationError("--limit " + text, wrong);
 }
 
-// A malformed renaming is a usage error, whatever the file contains.
+// Checks a renaming. A malformed one is a usage error, whatever the file contains.
 std::string check_renaming(const std::string& text) {
   try {
     rt::parse_map({text});
   } catch (const rt::Failure& failure) {
-    return std::string(failure.what()).substr(std::string_view("--map ").size());  // CLI11 prefixes the name
+    // Removes the option's name, which CLI11 adds again.
+    return std::string(failure.what()).substr(std::string_view("--map ").size());
   }
   return "";
 }
@@ -78,7 +79,7 @@ void add_model_options(CLI::App* app, CommandLine& line) {
 
 void need_a_model(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands()) {
-    std::string source;  // the first of the files, if none is a model
+    std::string source;  // the first file, for a message if no file is a model
     for (const CLI::Option* files : command->get_options([](const CLI::Option* o) { return o->get_positional(); })) {
       if (std::ranges::any_of(files->results(), is_model)) return;
       if (source.empty() && !files->results().empty()) source = files->results().front();

@@ -79,8 +79,8 @@ void crashed(int signal) { give_up(cause(signal)); }
 void give_thread_a_signal_stack() {
   stack_t stack{};
   sigaltstack(nullptr, &stack);
-  if ((stack.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer's own, which the sanitizer removes
-  // Never freed, because the thread may crash while it exits.
+  if ((stack.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer has set its own signal stack, which it removes itself
+  // The memory is never freed, because the thread may crash while it exits.
   stack = {};
   stack.ss_sp = new std::byte[signal_stack_bytes];
   stack.ss_size = signal_stack_bytes;

@@ -1,4 +1,4 @@
-// Exit statuses and engines, which commands and checks share.
+// Defines exit statuses and engines, which commands and checks share.
 #pragma once
 
 #include <cstdint>

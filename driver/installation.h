@@ -15,12 +15,12 @@ namespace rml {
 void set_installation(const std::filesystem::path& prefix);
 std::filesystem::path own_binary();
 std::filesystem::path installation();  // PREFIX
-Resources own_resources();             // for sessions of the compiler
+Resources own_resources();             // the files of this installation, for sessions of the compiler
 std::filesystem::path runtime_archive();
 std::filesystem::path runner();  // the runtime as an executable without a program; not available on every machine
-std::filesystem::path lapack_archive();  // needed by programs with operators of linear algebra
-std::filesystem::path mqtt_archive();    // needed by programs that speak MQTT
-// Needed by programs that run under mpirun; `mpi` names the MPI.
+std::filesystem::path lapack_archive();  // library that programs with operators of linear algebra need
+std::filesystem::path mqtt_archive();    // library that programs with MQTT need
+// Library that programs under mpirun need; `mpi` names the MPI.
 std::filesystem::path mpi_archive(const std::string& mpi);
 
 }  // namespace rml

@@ -329,7 +329,7 @@ void explain_options(CLI::App* sub, CommandLine& line) {
   sub->allow_extras();
   sub->callback([&line, sub] {
     for (const std::string& more : sub->remaining()) {
-      if (more == "--" && !line.explain.topic.empty()) continue;  // `rmlc explain -- TOPIC`
+      if (more == "--" && !line.explain.topic.empty()) continue;  // skips the dashes of `rmlc explain -- TOPIC`
       if (!line.explain.topic.empty() || rml::language_page(more) == nullptr) throw CLI::ExtrasError(sub->remaining());
       line.explain.topic = more;
     }
@@ -369,7 +369,7 @@ void completion_options(CLI::App* sub, CommandLine& line) {
 // Whether options that the command does not know are those of the program that it runs.
 bool passes_options_on(const CLI::App& sub) { return sub.get_name() == "run" || sub.get_name() == "eval"; }
 
-// The completions for shells, read from the commands themselves.
+// The commands and options for completions by shells, read from the parser's definitions.
 std::vector<rml::CompletedCommand> completed_commands(const CLI::App& app) {
   std::vector<rml::CompletedCommand> commands;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
@@ -515,7 +515,7 @@ std::string options_of_program(const CLI::App& sub) {
 
 CLI::App* subcommand(CLI::App& app, const Command& command) {
   CLI::App* sub = app.add_subcommand(command.name, command.text);
-  sub->footer(std::string());  // the one of the whole program is inherited
+  sub->footer(std::string());  // removes the footer that is inherited from the whole program
   sub->footer([sub, examples = std::string("Examples:\n") + command.examples] {
     return passes_options_on(*sub) ? options_of_program(*sub) + "\n" + examples : examples;
   });
@@ -540,7 +540,7 @@ void add_commands(CLI::App& app, CommandLine& line, const std::vector<std::strin
   }
   for (const char* name : {"lsp"}) {
     CLI::App* sub = app.add_subcommand(name, "not available yet");
-    sub->group("");  // neither the help nor the completion lists it
+    sub->group("");  // hides the command from the help and from completions
     sub->allow_extras();
     sub->footer("Not available yet; the manual says what it will do.");
     sub->callback([&line, name] { line.not_available = name; });
@@ -560,7 +560,8 @@ int rml::command_line(int argc, char** argv) {
   add_commands(app, line, {argv, argv + argc});
   char** const dashes = std::find(argv, argv + argc, std::string_view("--"));
   const bool passes_on = argc > 1 && argv[1] == std::string_view("run") && dashes != argv + argc;
-  if (passes_on) line.behind.assign(dashes + 1, argv + argc);  // the program's options, including --help
+  // Options after the dashes are those of the program, --help included.
+  if (passes_on) line.behind.assign(dashes + 1, argv + argc);
   try {
     app.parse(static_cast<int>((passes_on ? dashes : argv + argc) - argv), argv);
     rml::need_a_model(app);

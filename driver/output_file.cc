@@ -18,7 +18,7 @@
 namespace rml {
 namespace {
 
-// Returns 0, or the errno of the failure.
+// Writes all bytes. Returns 0, or the errno of the failure.
 int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor, bytes.data(), bytes.size());
@@ -67,7 +67,7 @@ int copy_all(int from, int to) {
   }
 }
 
-// Writes and closes the descriptor.
+// Writes a copy of the base with the program attached, and closes the descriptor.
 int write_copy(int to, const std::filesystem::path& base, const AttachedProgram& program) {
   if (to < 0) return errno;
   const int from = open(base.c_str(), O_RDONLY | O_CLOEXEC);
@@ -125,7 +125,7 @@ bool all_replaceable(const std::vector<std::filesystem::path>& paths, Diagnostic
 
 bool move_into_place(const std::filesystem::path& temporary, const std::filesystem::path& path,
                      Diagnostics& diagnostics) {
-  // A device or pipe is written to, never replaced.
+  // A device or pipe is never replaced; the bytes are written to it.
   struct stat status{};
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     std::string error;
@@ -153,7 +153,7 @@ std::optional<std::string> whole(const rt::NewFile& file, int error, const std::
   return std::nullopt;
 }
 
-// `like`: the file that is at the path now, if any.
+// Writes a temporary file beside the path. `like`: the file that is there now, if any.
 std::optional<std::string> write_beside(const std::filesystem::path& path, const std::vector<std::string_view>& pieces,
                                         const struct stat* like, Diagnostics& diagnostics) {
   const rt::NewFile file = rt::create_beside(path.string(), 0666);

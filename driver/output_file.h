@@ -21,7 +21,7 @@ class FolderBeside {
   FolderBeside(const FolderBeside&) = delete;
   FolderBeside& operator=(const FolderBeside&) = delete;
   ~FolderBeside();
-  // Empty if the folder cannot be made, for the reason in `error`.
+  // The path of the folder. Empty if it cannot be made, for the reason in `error`.
   const std::filesystem::path& path() const { return path_; }
   const std::string& error() const { return error_; }
 

@@ -6,6 +6,6 @@
 
 int main(int argc, char** argv) {
   rml::rt::open_standard_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // A write beyond the size limit (`ulimit -f`) returns an error.
+  std::signal(SIGXFSZ, SIG_IGN);  // Without the signal, a write beyond the size limit (`ulimit -f`) returns an error.
   return rml::command_line(argc, argv);
 }

@@ -16,7 +16,7 @@
 namespace rml {
 namespace {
 
-// The command that other tools call so; empty: none.
+// The command of rmlc for a name that other tools use; empty: there is none.
 std::string_view command_meant(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> elsewhere[] = {
       {"compile", "build"}, {"make", "build"},     {"exec", "run"},     {"execute", "run"},      {"start", "run"},

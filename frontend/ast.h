@@ -18,7 +18,7 @@
 
 namespace rml {
 
-// A 4-byte index with its own type.
+// An index of 4 bytes. The tag makes it a type of its own.
 template <class Tag>
 struct Id {
   std::uint32_t index = UINT32_MAX;
@@ -29,7 +29,7 @@ struct Id {
   friend constexpr auto operator<=>(Id, Id) = default;
 };
 
-using Symbol = Id<struct SymbolTag>;  // an interned name
+using Symbol = Id<struct SymbolTag>;  // number of an interned name
 using ExprId = Id<struct ExprTag>;
 using NodeId = Id<struct NodeTag>;
 using ConstId = Id<struct ConstTag>;
@@ -58,7 +58,7 @@ struct Name {
 struct BoolLiteral {
   bool value;
 };
-// The parser rejects larger literals.
+// An integer literal. The parser rejects numbers that do not fit.
 struct IntLiteral {
   std::uint64_t value;
 };
@@ -99,23 +99,23 @@ struct Array {
 };
 struct IndexItem {
   bool is_range = false;
-  ExprId at;                  // index; invalid for a range
-  ExprId lower, upper, step;  // range; invalid where omitted
+  ExprId at;                  // the index, for a single element; invalid for a range
+  ExprId lower, upper, step;  // bounds and step of a range; invalid where they are omitted
   Span span;
 };
 struct Index {
   ExprId operand;
   std::vector<IndexItem> items;
 };
-// Positional if `name` is invalid.
+// An argument. It is positional if `name` is invalid.
 struct Argument {
   Symbol name;
   Span name_span;
   ExprId value;
 };
-// `diff f(…)` or `diff[adam(0.1)] f(…)`.
+// A call such as `diff f(…)` or `diff[adam(0.1)] f(…)`.
 struct Diff {
-  std::vector<Symbol> optimizer;  // the path a.b.c; empty: none
+  std::vector<Symbol> optimizer;  // names of the path a.b.c; empty: no optimiser
   std::vector<ExprId> optimizer_arguments;
   Span span;
 };
@@ -123,15 +123,15 @@ struct Diff {
 // fixed…)`. The node f is called for each element of the sequences along their first axis.
 struct Iteration {
   enum Kind : std::uint8_t { map, fold, scan } kind = scan;
-  bool reverse = false;                     // from the last element to the first
-  std::uint32_t states = 0, sequences = 0;  // numbers of leading arguments; the rest are fixed
+  bool reverse = false;                     // true: the iteration runs from the last element to the first
+  std::uint32_t states = 0, sequences = 0;  // numbers of leading arguments of each kind; further arguments are fixed
   Span span;
 };
 inline const char* iterator_name(Iteration::Kind kind) {
   return kind == Iteration::map ? "map" : kind == Iteration::fold ? "fold" : "scan";
 }
 struct Call {
-  std::vector<Symbol> callee;  // the path a.b.c
+  std::vector<Symbol> callee;  // names of the path a.b.c
   Span callee_span;
   std::vector<Argument> arguments;
   std::optional<Diff> diff;
@@ -156,7 +156,7 @@ struct TypeAnnotation {
   Span dtype_span;
   bool has_shape = false;
   std::vector<ExprId> shape;
-  Symbol clock;  // invalid: no clock is written
+  Symbol clock;  // name of the clock; invalid: no clock is written
   bool clock_positive = true;
   Span clock_span;
   Span span;
@@ -167,14 +167,14 @@ struct TypeAnnotation {
 struct Deal {
   Symbol end;
   Span end_span;
-  ExprId count;  // a number or the name of a constant; invalid: omitted, one
+  ExprId count;  // a number or the name of a constant; invalid: it is omitted and counts as one
   Span span;
 };
 
 // An input or output of a node.
 struct Parameter {
   Symbol name;
-  Span span;  // the name
+  Span span;  // place of the name
   std::optional<TypeAnnotation> type;
   std::optional<Deal> deal = {};  // only an input can have one
 };
@@ -229,16 +229,16 @@ struct Const {
 struct Import {
   bool is_path = false;  // import "file.rml": names are imported unqualified
   std::string target;    // `import nn as n` gives names like n.dense, `import filters.audio` gives audio.shelf
-  Symbol alias;          // the qualifier; invalid for a path import
+  Symbol alias;          // the qualifier; invalid if a path is imported
   Span span, target_span;
   ModuleId module;  // the module that is imported; invalid if it could not be loaded
 };
 
 struct Module {
   std::uint32_t file = 0;
-  bool of_library = false;  // of the standard library: an error inside is reported at the call
+  bool of_library = false;  // true for a module of the standard library: an error inside is reported at the call
   std::vector<Import> imports;
-  std::vector<NodeId> nodes;  // in the order of the text
+  std::vector<NodeId> nodes;  // nodes in the order of the text
   std::vector<ConstId> consts;
 };
 
@@ -255,10 +255,10 @@ struct Program {
   std::vector<ast::Module> modules;  // modules[0] is the file named on the command line,
                                      // modules[1] the prelude; both always exist
 
-  ModuleId steps;  // library module `steps`; valid if a node has dealt inputs
+  ModuleId steps;  // the library module `steps`; valid if a node has dealt inputs
 
   std::size_t written = SIZE_MAX;      // expressions from this index on were made by differentiation
-  std::shared_ptr<TensorFiles> files;  // files for load(…); null: none
+  std::shared_ptr<TensorFiles> files;  // files that load(…) reads; null: none
 
   const ast::Expr& operator[](ExprId e) const { return exprs[e.index]; }
   Span span(ExprId e) const { return expr_spans[e.index]; }

@@ -26,8 +26,8 @@ enum class Code : std::uint16_t {
 };
 
 std::string_view code_name(Code code);   // "E0101"
-std::string_view code_title(Code code);  // the title column of diagnostics.def
-Severity severity(Code code);            // E: error, W: warning
+std::string_view code_title(Code code);  // returns the title of a code, as in diagnostics.def
+Severity severity(Code code);            // returns `error` for codes that begin with E, `warning` for W
 // All codes, in the order of diagnostics.def.
 const std::vector<Code>& all_codes();
 
@@ -37,10 +37,10 @@ struct Label {
 };
 
 struct FixIt {
-  Span span;  // range to replace; empty: an insertion
+  Span span;  // range to replace; an empty range is an insertion
   std::string replacement;
-  std::string title;     // "write `k when bp`"
-  bool certain = false;  // true: tests apply the fix, and the result must compile
+  std::string title;     // title of the fix-it, such as "write `k when bp`"
+  bool certain = false;  // true if the fix is certain: tests apply it, and the result must compile
 };
 
 struct Diagnostic {
@@ -51,7 +51,7 @@ struct Diagnostic {
   std::vector<std::string> notes;
   std::vector<FixIt> fixes;
 
-  Diagnostic& label(Span span, std::string text);  // adds a secondary place
+  Diagnostic& label(Span span, std::string text);  // adds a label at a secondary place
   Diagnostic& note(std::string text);
   Diagnostic& fix(Span span, std::string replacement, std::string title, bool certain = false);
 };

@@ -21,7 +21,7 @@ struct LanguagePage {
   std::string_view title, text;
 };
 const std::vector<LanguagePage>& all_language_pages();
-// The page that has this name; nothing if there is none.
+// Finds the page with this name; null if there is none.
 const LanguagePage* language_page(std::string_view name);
 
 }  // namespace rml

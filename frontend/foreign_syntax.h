@@ -13,7 +13,7 @@ namespace rml {
 struct ForeignOperator {
   std::string_view written;
   TokenKind read_as;      // the token to read instead; FOREIGN: none, and the rest of the equation is skipped
-  std::string_view note;  // advice if there is no such token
+  std::string_view note;  // advice, if the language has no such token
 };
 
 // Returns null if the text is not a known operator of another language.

@@ -56,7 +56,7 @@ struct Piece {
   bool glued = false;           // the line may not break before it
   bool must_break = false;      // the line must break before it
   bool comment_at_end = false;  // a comment at the end of the line, which does not count towards the width
-  int cost = never;             // cost of a break before it: open brackets, then precedence
+  int cost = never;             // cost of a line break before it: open brackets, then precedence
 };
 
 bool is_binary(const Token& t) {

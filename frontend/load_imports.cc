@@ -226,7 +226,7 @@ class Loader {
     return !import.is_path && import.target.find('.') != std::string::npos;
   }
 
-  // `filters.audio` is the file audio.rml in the folder `filters`.
+  // Returns the file of a module: `filters.audio` is audio.rml in the folder `filters`.
   static fs::path file_of(std::string module) {
     std::ranges::replace(module, '.', '/');
     return module + ".rml";
@@ -318,8 +318,8 @@ class Loader {
   Diagnostics& diagnostics_;
   Program program_;
   std::map<std::string, ModuleId> loaded_;
-  std::vector<fs::path> folders_;     // by module: folder of its file
-  std::vector<Following> following_;  // by module: state of its imports
+  std::vector<fs::path> folders_;     // folder of each module's file
+  std::vector<Following> following_;  // state of each module's imports
   std::vector<Link> path_;            // imports that are being followed
 };
 

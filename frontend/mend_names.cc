@@ -140,7 +140,7 @@ class NameMender {
   std::size_t header(std::size_t name, std::size_t item) {
     const std::optional<std::size_t> inputs = find_parameters(next(name), item);
     if (!inputs) return name;
-    const std::size_t open = next(next(*inputs));  // after `->`, or the token in its place
+    const std::size_t open = next(next(*inputs));  // position after the `->`, or after the token that stands for it
     if (!opens_parameters(tokens_[open].kind)) return *inputs;
     return find_parameters(open, item).value_or(*inputs);
   }

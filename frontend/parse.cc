@@ -521,7 +521,7 @@ class Builder {
   Diagnostics& diagnostics_;
   ast::Module module_;
   std::size_t first_expr_;
-  std::vector<int> depth_;  // by expression of this file: depth of its tree
+  std::vector<int> depth_;  // indexed by expression of this file: depth of its tree
   bool too_deep_reported_ = false;
 };
 
@@ -544,7 +544,7 @@ void parse_tokens(ParsedModule& result, std::uint32_t file, ModuleId id, Program
   parser.setErrorHandler(recovery);
   Builder builder(file, id, program, result.tokens, sources, diagnostics);
   while (recovery->find_item(&parser)) {
-    parser.setState(antlr4::atn::ATNState::INVALID_STATE_NUMBER);  // the parser is not inside a rule
+    parser.setState(antlr4::atn::ATNState::INVALID_STATE_NUMBER);  // marks the parser as not inside a rule
     builder.add_item(parser.item());
     parser.getTreeTracker().reset();
   }

@@ -17,7 +17,7 @@
 namespace rml {
 
 struct ParseOptions {
-  std::vector<std::filesystem::path> import_dirs;  // -I; searched after the folder of the importing file
+  std::vector<std::filesystem::path> import_dirs;  // folders of -I; searched after the folder of the importing file
   std::filesystem::path stdlib_dir;                // contains prelude.rml; searched last
 };
 

@@ -352,7 +352,8 @@ class Scanner {
     if (token.kind != TokenKind::FOREIGN) return;
     const std::string written(sources_.text(span(token)));
     if (written != "#" && written != "//" && written != "/*") return;
-    if (written == "#" && !token.first_on_line && text_.compare(token.begin, 2, "#(") == 0) return;  // of Lustre
+    // "#(" begins a comment of Lustre.
+    if (written == "#" && !token.first_on_line && text_.compare(token.begin, 2, "#(") == 0) return;
     const std::size_t line_end = std::min(text_.find('\n', token.begin), text_.size());
     const std::string_view rest = std::string_view(text_).substr(token.begin, line_end - token.begin);
     const TokenKind before = token.first_on_line ? TokenKind::SEMI : tokens_.back().kind;
@@ -375,7 +376,7 @@ class Scanner {
     token.end = static_cast<std::uint32_t>(closed ? close + 2 : line_end);
   }
 
-  // `0..3`: the numbers on both sides of two dots.
+  // Detects a range such as `0..3`, which the scanner reads as two numbers with dots.
   bool is_range(const Token& token) const {
     const bool ends_in_dot = text_[token.end - 1] == '.' && token.end < text_.size() && text_[token.end] == '.';
     const bool follows_dot = text_[token.begin] == '.' && token.begin > 0 && text_[token.begin - 1] == '.';

@@ -42,7 +42,7 @@ class SourceMap {
   // Returns the text of the line without the characters that end it.
   std::string_view line(std::uint32_t file, std::uint32_t line) const;
   std::uint32_t line_begin(std::uint32_t file, std::uint32_t line) const;
-  // Returns "path:line:column".
+  // Returns the place as "path:line:column".
   std::string place(Span span) const;
 
  private:
@@ -50,7 +50,7 @@ class SourceMap {
     std::string path;
     std::string text;
     std::vector<std::uint32_t> lines;        // byte offset of the beginning of each line
-    std::vector<std::uint32_t> code_points;  // code points before each block of bytes
+    std::vector<std::uint32_t> code_points;  // number of code points before each block of bytes
   };
   std::uint32_t code_points_before(const File& file, std::uint32_t offset) const;
   std::vector<File> files_;

@@ -28,7 +28,7 @@ void drop(TokenSet& set, TokenKind kind) { set.reset(static_cast<std::size_t>(ki
 
 std::string in_code(std::string_view text) { return "`" + std::string(text) + "`"; }
 
-// Returns "a, b or c".
+// Lists words as in "a, b or c".
 std::string enumerate(const std::vector<std::string>& words) {
   std::string result;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -127,7 +127,7 @@ class Reporter {
     return true;
   }
 
-  // True for names separated by dots.
+  // True for a name that consists of names separated by dots.
   static bool is_module_name(std::string_view text) {
     bool begins = true;
     for (const char c : text) {
@@ -198,7 +198,7 @@ class Reporter {
     return true;
   }
 
-  // `fby x`, `fby(0, x)`.
+  // Reports `fby x` and `fby(0, x)`, which lack an operand before `fby`.
   bool misused_fby() {
     if (found_.kind != FBY || !has(error_.expected, INT)) return false;
     const bool as_call = opens(tokens_[next_token(tokens_, error_.at)].kind);
@@ -348,11 +348,11 @@ class NestingCount {
  private:
   struct Level {
     int entered = 0;  // levels of nesting by the bracket and the prefix operators before it
-    int held = 0;     // levels of nesting by conditionals and fbys that began after it
+    int held = 0;     // levels of nesting that conditionals and fbys after it have begun
   };
   std::vector<Level> levels_ = {{}};
-  int total_ = 0;  // levels of nesting, over the whole stack
-  int run_ = 0;    // prefix operators directly before this token
+  int total_ = 0;  // levels of nesting of the whole stack
+  int run_ = 0;    // number of prefix operators directly before this token
   TokenKind previous_ = SEMI;
 };
 

@@ -14,11 +14,11 @@
 
 namespace rml {
 
-using TokenSet = std::bitset<64>;  // indexed by TokenKind; END is bit 0
+using TokenSet = std::bitset<64>;  // a set of TokenKinds; END is bit 0
 
 struct SyntaxError {
-  std::size_t at = 0;         // the token that does not fit
-  std::size_t statement = 0;  // the first token of its equation or item
+  std::size_t at = 0;         // position of the token that does not fit
+  std::size_t statement = 0;  // position of the first token of its equation or item
   TokenSet expected;
 };
 
@@ -32,7 +32,7 @@ bool begins_equation(const std::vector<Token>& tokens, std::size_t at);
 // The operators that may follow an operand.
 TokenSet continuations();
 
-// Reports nothing if the error follows from one that is already reported.
+// Reports a syntax error, unless it follows from one that is already reported.
 void report_syntax_error(const SyntaxError& error, const std::vector<Token>& tokens, std::uint32_t file,
                          const SourceMap& sources, Diagnostics& diagnostics);
 

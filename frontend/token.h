@@ -52,8 +52,8 @@ inline bool begins_item(TokenKind kind) { return kind >= TokenKind::NODE && kind
 // The role that the parser gave a token, for the formatter, where the kind is ambiguous.
 enum class TokenRole : std::uint8_t {
   plain,
-  attached,  // an opening bracket after its operand: call, index, shape
-  prefix,    // a sign
+  attached,  // an opening bracket directly after its operand: of a call, an index or a shape
+  prefix,    // a sign before an operand
   inside,    // a colon of a range, or the `=` of a named argument: no spaces
 };
 

@@ -259,13 +259,13 @@ bool is_limit(std::string_view name) {
   });
 }
 
-// EDOM, E2BIG: the standard reserves names of errors.
+// True for names of errors, such as EDOM and E2BIG, which the C standard reserves.
 bool is_error(std::string_view name) {
   constexpr std::size_t shortest = std::string_view("EIO").size();
   return name.size() >= shortest && name[0] == 'E' && name.find('_') == std::string_view::npos && all_capitals(name);
 }
 
-// For example PRId64, SCNxPTR.
+// True for names of formats, such as PRId64 and SCNxPTR.
 bool is_format(std::string_view name) {
   constexpr std::string_view begin = "PRI", conversions = "dioxuX";
   if (!name.starts_with(begin) && !name.starts_with("SCN")) return false;

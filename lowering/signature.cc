@@ -1,4 +1,4 @@
-// Makes signatures from the ports.
+// Makes the parameters of the C interface from the ports.
 #include "lowering/signature.h"
 
 #include <algorithm>

@@ -30,8 +30,8 @@ inline constexpr auto interface_macros = std::to_array<std::string_view>(
 // NODE_get_PARAMETER and NODE_set_PARAMETER.
 bool is_of_interface(const Core&, std::string_view name);
 
-bool is_letter(char);   // a letter of an identifier, without `_`
-bool is_of_word(char);  // a letter, or `_`
+bool is_letter(char);   // true for a letter of an identifier; `_` is not one
+bool is_of_word(char);  // true for a letter or `_`
 // The path of a parameter as a part of an identifier: "lstm_kernel" for "lstm.kernel".
 std::string word_of(std::string_view path);
 
@@ -40,7 +40,7 @@ std::string port_type(DType);
 
 // The C names of a port, and the expressions for it inside a function.
 struct Port {
-  std::string value;    // a parameter, or an element of a ring
+  std::string value;    // the element as a C expression: a parameter, or an element of a ring
   std::string present;  // the parameter that says whether the port is present, if it may be absent
 };
 // Names for the ports: those of the program, if they are identifiers that are not reserved and not of the interface.
@@ -53,10 +53,10 @@ std::string named_after(const std::string& node, const std::string& text);
 struct InterfaceParameter {
   enum Role : std::uint8_t { input_present, input, output_present, output } role = input;
   std::uint32_t port = 0;
-  std::string name, type;  // the type as a parameter of a step: `float`, `const float*`
-  std::string element;     // the type of an element; in functions over many rows, `const float*`
+  std::string name, type;  // `type` is that of a step's parameter: `float`, `const float*`
+  std::string element;     // the type of an element; for functions over many rows, `const float*`
   bool by_value = false;
-  std::int64_t elements = 1;  // elements of one row
+  std::int64_t elements = 1;  // number of elements of one row
 
   bool of_input() const { return role <= input; }
 };

@@ -20,16 +20,16 @@ namespace rml {
 // The options that the user sets.
 struct TargetOptions {
   std::string triple;           // LLVM's target triple; empty: the host's
-  std::string cpu = "generic";  // "native": the host's
+  std::string cpu = "generic";  // name of the processor; "native": the host's
   int optimization = 2;         // 0…3
   bool small = false;           // prefer short code to fast code, where code is optimised
   bool fast_math = false;
   bool strict_math = false;   // products, reductions and functions exactly as in the reference engine
-  std::uint32_t threads = 1;  // limit for loops that are worth several threads (runtime/base/parallel.h)
+  std::uint32_t threads = 1;  // largest number of threads for a loop (runtime/base/parallel.h)
   // Statements of a function: a list of more than twice as many is split over several functions.
   std::uint32_t part = 2000;
   std::uint32_t large_step = 5000;  // instructions: NODE_run calls a step that is larger, instead of inlining it
-  double work_of_thread = 2500;     // nanoseconds: less work is not worth another thread
+  double work_of_thread = 2500;     // nanoseconds; a loop with less work is not worth another thread
 };
 
 // How results are rounded, and in which order sums run.
@@ -61,11 +61,11 @@ struct Costs {
   double integer_division = 3, call = 8;
   // A multiplication of floats with its addition: fused (two a cycle), or separate.
   double fused_product = 0.3, product = 0.5;
-  double byte = 0.015;  // to read or write a byte in a second-level cache
+  double byte = 0.015;  // nanoseconds to read or write a byte in a second-level cache
   double work_of_thread = TargetOptions().work_of_thread;
   // Factor for sharing a product by rows: each thread packs all panels, which wastes some of the gain.
   double uneven_rows = 0.9;
-  double pooling = 4;      // to pool a byte, in multiples of `byte`
+  double pooling = 4;      // cost of pooling a byte, in multiples of `byte`
   double tap = 2;          // extra work for each tap of a convolution (loads and indices), in vector products
   double channels = 0.95;  // factor for a convolution along channels, which must transpose its results
 
@@ -77,7 +77,7 @@ struct Costs {
     double worth = 5'000;
   } of_task;
 
-  // In instructions.
+  // In instructions:
   int wrong_guess = 24;                   // size of an elementary function that is computed inline, per vector
   std::size_t written_out_function = 12;  // size of a function that is inlined rather than called
 };
@@ -87,9 +87,9 @@ struct Target {
   bool size_first = false;
 
   // ---- filled in from LLVM's knowledge of the processor
-  unsigned vector_bits = 0;  // size of a vector register
-  unsigned loop_bits = 0;    // size of the vectors in loops that LLVM vectorises
-  bool guesses = false;      // the processor predicts jumps: a misprediction costs as much as many instructions
+  unsigned vector_bits = 0;  // bits of a vector register
+  unsigned loop_bits = 0;    // bits of the vectors in loops that LLVM vectorises
+  bool guesses = false;      // true if the processor predicts jumps, and a misprediction costs many instructions
 
   bool has_vectors() const { return vector_bits >= 128; }
   // Elements of a vector; 1 if there are no vectors of this type.

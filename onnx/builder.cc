@@ -58,7 +58,7 @@ std::optional<std::string> element_text(T value) {
   char digits[64];
   std::string text(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
-  // The compiler first reads the literal as an f64.
+  // The compiler first reads the literal as an f64, which must not change its value.
   if (std::isfinite(value) && static_cast<T>(std::strtod(text.c_str(), nullptr)) != value)
     return float_text(static_cast<double>(value));
   return text;
@@ -188,7 +188,7 @@ std::optional<std::string> subscript(const Shape& x, const Arguments& arguments)
     if (!std::holds_alternative<SliceRange>(range)) return std::nullopt;
     all += (k == 0 ? "" : ", ") + range_text(x[k], (*from)[k], (*to)[k], step);
     const bool whole = std::get<SliceRange>(range).count == x[k] && step == 1;
-    if (!whole) text = all;  // trailing axes that are taken whole are omitted
+    if (!whole) text = all;
   }
   return text;
 }
@@ -214,7 +214,7 @@ void Builder::spend(std::int64_t elements) {
 Term Builder::apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments,
                     std::optional<DType> result) {
   const OperatorInfo& info = operators()[operators().require(op)];
-  std::vector<const OperatorParameter*> slots;  // by operand
+  std::vector<const OperatorParameter*> slots;  // slots of the operands, in their order
   std::size_t fixed = 0;
   for (const OperatorParameter& p : info.parameters) fixed += p.kind == ParameterKind::operand && !p.variadic;
   std::vector<rml::Attribute> attributes;
@@ -254,7 +254,7 @@ Term Builder::apply(std::string_view op, std::vector<Term> operands, const Argum
   }
 
   // A literal gets its dtype from an operand with the same type variable that is not a literal.
-  std::map<int, std::size_t> unknown;  // by type variable: number of operands that are not literals
+  std::map<int, std::size_t> unknown;  // for each type variable: number of operands that are not literals
   for (std::size_t k = 0; k < operands.size(); ++k)
     if (!operands[k].known() && slots[k]->dtype.variable >= 0) ++unknown[slots[k]->dtype.variable];
   const auto text = [&](std::size_t k) {

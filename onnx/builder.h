@@ -59,13 +59,13 @@ struct Equation {
   std::string text;
 };
 
-// A node of the program while its equations are written.
+// A node of the program whose equations are being written.
 struct Scope {
   std::string name;
-  std::vector<std::string> inputs, outputs;  // for example "x: f32[1, 3]"
+  std::vector<std::string> inputs, outputs;  // texts of the ports, for example "x: f32[1, 3]"
   std::vector<Equation> equations;
   std::set<std::string> names;
-  std::map<std::string, int> counts;  // by base name: last number appended to make it unique
+  std::map<std::string, int> counts;  // last number appended to each base name to make it unique
 };
 
 class Builder {
@@ -82,8 +82,8 @@ class Builder {
   Term constant(Tensor value, std::string hint = {});
   Term constant(std::shared_ptr<const Tensor> value, std::string hint = {});
   Term scalar(DType, double);
-  Term integers(const std::vector<std::int64_t>&);  // a vector of type i64
-  // A term for a text that the caller has written.
+  Term integers(const std::vector<std::int64_t>&);  // returns a vector of type i64
+  // Returns a term for a text that the caller has written.
   static Term written(std::string text, int precedence, DType, Shape);
 
   // Makes an expression of a known term: a literal if the context determines its type, else a
@@ -93,19 +93,21 @@ class Builder {
   // Returns the term itself if it is known or is a name, else defines a variable near `name` and
   // returns that.
   Term bind(const Term&, const std::string& name);
-  Term shared(const Term&);                                              // `bind` with a generic name
-  void define(const std::string& name, const Term&);                     // the equation `name = term` with its type
-  void define(const std::vector<std::string>& names, std::string text);  // one call with several results
+  // Binds the term to a variable with a generic name.
+  Term shared(const Term&);
+  // Writes the equation `name = term` with its type.
+  void define(const std::string& name, const Term&);
+  void define(const std::vector<std::string>& names, std::string text);  // writes a call with several results
   void remember(const Term& held, const Term& init,
-                const std::string& next);  // the equation `held = init fby next` with its type
-  void comment(std::string text);          // a comment above the next equation
+                const std::string& next);  // writes the equation `held = init fby next` with its type
+  void comment(std::string text);          // writes a comment above the next equation
 
   // Returns an identifier near `wanted` that is free in this scope, and reserves it.
   std::string fresh(const std::string& wanted);
-  std::string text_of(const Term&, bool typed_by_context);  // text with the name or literal of a constant
+  std::string text_of(const Term&, bool typed_by_context);  // the text, with the name or the literal of a constant
   static std::string type_text(DType, const Shape&);
 
-  void open(const std::string& node);  // opens a scope; `close` returns to the scope before
+  void open(const std::string& node);  // opens a scope, until `close` returns to the scope before
   // Closes the scope and returns the name of its node. Nodes are written in the order in which
   // they are closed. If an equal node exists, its name is returned and nothing is written.
   std::string close();

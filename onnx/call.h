@@ -14,7 +14,7 @@ namespace rml::onnx {
 // Thrown if a value must be known during the import but is an input or is computed from inputs.
 struct NeedsValue {
   std::string place;
-  std::string what;   // for example "the shape"
+  std::string what;   // name of the operand for messages, for example "the shape"
   std::string input;  // name of the input in the program; empty if the value is computed
 };
 
@@ -23,7 +23,7 @@ struct NeedsValue {
 struct WrittenNode {
   std::string name;
   std::vector<Term> captured;  // the outer values, as terms of the caller
-  std::vector<Term> outputs;   // dtypes and shapes; the terms are valid within the node
+  std::vector<Term> outputs;   // results with dtypes and shapes; the terms are valid within the node
 };
 
 // Interface to the code that writes a graph within a node.
@@ -43,13 +43,13 @@ class Call;
 // attribute is required.
 struct Row {
   std::string_view op;
-  int since = 1;  // first version of the operator set that has the operator
+  int since = 1;  // first version of the operator set that contains the operator
   int least_inputs = 1;
-  int most_inputs = 1;  // -1: any number
+  int most_inputs = 1;  // largest number of inputs; -1: any number
   int most_outputs = 1;
   std::string_view attributes{};
   std::vector<Term> (*lower)(Call&) = nullptr;
-  std::string_view domain{};  // empty: ai.onnx
+  std::string_view domain{};  // domain of the operator; empty: ai.onnx
 };
 
 const Row* find_row(std::string_view domain, std::string_view op);
@@ -70,7 +70,7 @@ class Call {
 
   std::size_t inputs() const { return inputs_.size(); }
   bool has(std::size_t k) const { return k < inputs_.size() && inputs_[k].has_value(); }
-  const Term& in(std::size_t k) const;  // throws if the input is omitted
+  const Term& in(std::size_t k) const;  // returns input k; throws if it is omitted
   std::vector<Term> all_inputs() const;
   bool wants(std::size_t output) const { return output < node.outputs.size() && !node.outputs[output].empty(); }
 
@@ -87,7 +87,7 @@ class Call {
   // Returns the value of input k, which must be known during the import. Throws NeedsValue.
   const Tensor& known(std::size_t k, const char* what) const;
   std::vector<std::int64_t> known_integers(std::size_t k, const char* what) const;
-  // The operand must have one element; its rank does not matter.
+  // Returns the value of an operand that must have one element. Its rank does not matter.
   std::int64_t known_integer(std::size_t k, const char* what) const;
   // Returns the axes, which are input k in newer versions and an attribute in older ones. Returns
   // nothing if they are omitted.

@@ -58,7 +58,7 @@ std::int64_t number(const std::string& text, const std::string& place, const cha
 struct ExternalData {
   std::string location;
   std::int64_t offset = 0;
-  std::int64_t length = -1;  // -1: to the end of the file
+  std::int64_t length = -1;  // bytes to read; -1: up to the end of the file
 };
 
 ExternalData external_place(const wire::Tensor& from, const std::string& place) {
@@ -137,7 +137,7 @@ void check_size(const wire::Tensor& from, std::int64_t bytes, std::int64_t eleme
 }  // namespace
 
 Tensor ExternalTensors::read(const wire::Tensor& from, const std::string& place, DType dtype, const Shape& shape) {
-  constexpr std::int64_t most_times = 4;  // most bytes held of a file, as a multiple of its size
+  constexpr std::int64_t most_times = 4;  // limit on the bytes held of a file, as a multiple of its size
   const ExternalData at = external_place(from, place);
   const std::string what = "the file " + in_quotes(at.location) + " with its elements ";
   const FileDescriptor in_folder(::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

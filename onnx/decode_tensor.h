@@ -32,7 +32,7 @@ class ExternalTensors {
 
   std::filesystem::path folder_;
   std::map<Part, Tensor> read_;
-  std::map<std::string, std::int64_t> taken_;  // by file: bytes that are held in memory
+  std::map<std::string, std::int64_t> taken_;  // number of bytes of each file that are held in memory
 };
 
 // Returns a frozen tensor, or texts. Throws ModelError with `place`.

@@ -28,7 +28,8 @@ class Exporter {
     for (const Port& p : core_.inputs) input(p);
     for (const CoreAssert& a : core_.asserts) refuse(a.span, "an assert has no counterpart in ONNX");
     for (const Port& p : core_.outputs) output(p);
-    for (std::size_t k = 0; k < states_.size(); ++k) next_state(states_[k]);  // this may add further states
+    // Writes the next value of each state, which may add further states.
+    for (std::size_t k = 0; k < states_.size(); ++k) next_state(states_[k]);
     if (core_.outputs.empty()) refuse({}, "a node without outputs cannot be exported");
     if (result_.errors.empty()) result_.bytes = to_.bytes();
     return std::move(result_);
@@ -74,7 +75,7 @@ class Exporter {
     // Every parameter gets its own tensor, even if another has the same value. For example,
     // several biases start at zero but are trained separately.
     const std::string held = to_.fresh(base);
-    if (f.next == v && init != nullptr) {  // constant
+    if (f.next == v && init != nullptr) {  // the fby is a constant: its next value is itself
       to_.initializer(held, *init);
       return held;
     }
@@ -141,7 +142,8 @@ class Exporter {
       made = std::visit([&](const auto& rhs) { return write(v, rhs); }, core_[v].rhs);
     } catch (const Refused& refused) {
       refuse(core_[v].span, refused.why);
-      made = to_.constant(Tensor(core_[v].dtype, {}));  // right type, so that its uses cause no further errors
+      // A placeholder of the right type, so that its uses cause no further errors.
+      made = to_.constant(Tensor(core_[v].dtype, {}));
     }
     return known_[v] = made;
   }
@@ -229,8 +231,9 @@ class Exporter {
   ModelWriter to_;
   std::string around_;  // Boolean that is true if the call of this body is present; "": always, or nothing can fail
   std::map<ValueId, std::string> known_;
-  std::map<ValueId, std::vector<std::string>> results_;   // by call
-  std::map<std::uint32_t, std::string> present_, first_;  // by clock
+  std::map<ValueId, std::vector<std::string>> results_;  // indexed by call: names of its results
+  // Names of the values that say whether a clock is present, and whether it begins.
+  std::map<std::uint32_t, std::string> present_, first_;
   std::vector<State> states_;
   Exported result_;
 };

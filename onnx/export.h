@@ -25,7 +25,7 @@ struct ExportError {
 struct Exported {
   std::string bytes;  // the encoded model; empty if there are errors
   std::vector<ExportError> errors;
-  std::vector<std::pair<std::string, std::string>> states;  // pairs of input and output
+  std::vector<std::pair<std::string, std::string>> states;  // pairs of an input and an output that form a state
 };
 
 // True if the operator has a counterpart in ONNX. Other operators must be replaced by their

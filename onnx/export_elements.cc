@@ -24,7 +24,7 @@ std::string write_log1p(const Site& s) {
   const std::string near = s.to.node("Where", {s.to.node("IsInf", {u}), huge, quotient});
   return s.to.node("Where", {s.to.node("Equal", {u, one(s)}), x, near});
 }
-// exp(x) - 1 = tanh(x / 2) (exp(x) + 1).
+// Writes expm1 as exp(x) - 1 = tanh(x / 2) (exp(x) + 1).
 std::string write_expm1(const Site& s) {
   const std::string& x = s.operands[0];
   const std::string half = s.to.node("Tanh", {s.to.node("Mul", {x, s.to.scalar(s.dtype(0), 0.5)})});
@@ -41,7 +41,8 @@ Writer write_scaled_log(double factor) {
 std::string write_filled(const Site& s, DType dtype, bool greatest) {
   const std::size_t bits = byte_size(dtype) * 8 - (is_signed(dtype) ? 1 : 0);
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() >> (64 - bits);
-  const std::uint64_t value = greatest ? most : is_signed(dtype) ? ~most : 0;  // the number is in its low bytes
+  // The low bytes of the number are the value, because numbers are little-endian.
+  const std::uint64_t value = greatest ? most : is_signed(dtype) ? ~most : 0;
   Tensor t(dtype, {});
   std::copy_n(reinterpret_cast<const char*>(&value), byte_size(dtype), static_cast<char*>(t.data()));
   return s.to.constant(t);
@@ -157,7 +158,7 @@ std::string write_clip(const Site& s) {
   return s.to.node("Min", {s.to.node("Max", {s.operands[0], s.operands[1]}), s.operands[2]});
 }
 
-// An unsigned integer is its own relu.
+// Writes relu. An unsigned integer is its own relu.
 std::string write_relu(const Site& s) {
   return is_integer(s.dtype(0)) && !is_signed(s.dtype(0)) ? s.operands[0] : s.to.node("Relu", s.operands);
 }

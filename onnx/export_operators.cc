@@ -85,7 +85,7 @@ std::string index(const Site& s) {
   return x;
 }
 
-// For reductions, whose attributes are axis and keepdims.
+// Returns the axes of a reduction, whose attributes are axis and keepdims.
 Integers reduced(const Site& s) {
   Integers axes;
   const auto which = *reduced_axes(s.attribute(0), s.shape(0).size());
@@ -236,7 +236,7 @@ std::string flip(const Site& s) {
       "Slice", {s.operands[0], s.to.integers(starts), s.to.integers(ends), s.to.integers(axes), s.to.integers(steps)});
 }
 
-// Without an axis, `take` indexes the elements in row-major order.
+// Writes `take`. Without an axis, it indexes the elements in row-major order.
 std::string take(const Site& s) {
   std::string x = s.operands[0];
   if (!s.attribute(0).given) x = s.to.reshape(x, {*element_count(s.shape(0))});
@@ -287,7 +287,7 @@ Writer sorted(bool places) {
 }
 std::string argtopk(const Site& s) { return top(s, s.integer(0), axis(s, 1), s.integer(2) != 0, true); }
 
-// Attributes of windows, from index `first` on: strides, padding, dilations, same.
+// Writes the attributes of windows, which begin at `first`: strides, padding, dilations, same.
 std::vector<Given> window(const Site& s, std::size_t first, std::size_t axes, bool dilations = true) {
   const auto list = [&](std::size_t attribute, std::size_t count, std::int64_t fallback) {
     const Attribute& a = s.attribute(attribute);
@@ -328,7 +328,7 @@ std::vector<Given> pooling(const Site& s, bool dilations) {
   std::vector<Given> given = window(s, 1, axes, dilations);
   Integers extents = s.attribute(0).integers;
   if (extents.size() == 1) extents = Integers(axes, extents[0]);
-  if (!s.attribute(1).given) given[0].value = extents;  // the default is windows that do not overlap
+  if (!s.attribute(1).given) given[0].value = extents;  // writes the default: windows that do not overlap
   given.push_back({"kernel_shape", extents});
   const bool ceil = s.integer(5) != 0;
   for (std::size_t k = 0; ceil && s.integer(4) == 0 && k < axes; ++k) {

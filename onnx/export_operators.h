@@ -14,20 +14,20 @@
 
 namespace rml::onnx {
 
-// An application of an operator while it is written.
+// An application of an operator that is being written.
 struct Site {
   ModelWriter& to;
   const Core& core;
   const Value& value;
   const core::Apply& apply;
-  std::vector<std::string> operands;  // names in the model
+  std::vector<std::string> operands;  // names of the operands in the model
 
   const Shape& shape(std::size_t k) const { return core[apply.operands[k]].shape; }
   DType dtype(std::size_t k) const { return core[apply.operands[k]].dtype; }
   std::int64_t rank(std::size_t k = 0) const { return static_cast<std::int64_t>(shape(k).size()); }
   const Attribute& attribute(std::size_t k) const { return apply.attributes.at(k); }
   std::int64_t integer(std::size_t k) const { return attribute(k).integers.at(0); }
-  const Tensor* constant(std::size_t k) const;  // null: the operand is not a constant
+  const Tensor* constant(std::size_t k) const;  // the value of operand k; null: it is not a constant
 
   // Writes a node whose operands and result have the type of `x`. If ONNX's operator lacks
   // integers of fewer than 32 bits, it computes in 32 bits and drops the upper bits. Sums and
@@ -48,6 +48,7 @@ const Writer* writer_of(std::string_view op);
 // The writers of operators that compute element by element (export_elements.cc).
 using Writers = std::map<std::string_view, Writer>;
 const Writers& element_writers();
-Writer same_node(const char* op, std::vector<Given> attributes = {});  // writes one node with fixed attributes
+// Returns a writer of one node with fixed attributes.
+Writer same_node(const char* op, std::vector<Given> attributes = {});
 
 }  // namespace rml::onnx

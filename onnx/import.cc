@@ -22,7 +22,7 @@ struct Frame {
   Frame* outer = nullptr;
   bool own_node = false;  // the values that it uses from outer frames become inputs of its node
   std::map<std::string, Term> values;
-  std::vector<std::pair<Term, Term>> captured;  // pairs of the outer and the inner term
+  std::vector<std::pair<Term, Term>> captured;  // pairs of the outer term and the inner one
 };
 
 // Returns the length in bytes of the UTF-8 character at `at`, or 0 if there is none.
@@ -32,8 +32,8 @@ std::size_t character(const std::string& text, std::size_t at) {
   const std::size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
   for (std::size_t k = 1; k < length; ++k)
     if ((byte(k) & 0xc0) != 0x80) return 0;
-  if (first == 0xe0 && byte(1) < 0xa0) return 0;   // overlong
-  if (first == 0xed && byte(1) >= 0xa0) return 0;  // surrogates
+  if (first == 0xe0 && byte(1) < 0xa0) return 0;   // refused, because the sequence is longer than necessary
+  if (first == 0xed && byte(1) >= 0xa0) return 0;  // refused, because the bytes encode a surrogate
   if (length == 4 && (first > 0xf4 || (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90)))
     return 0;
   return length;
@@ -112,7 +112,7 @@ class Importer : public GraphWriter {
     b_.weights_file = options.weights_file;
     std::int64_t elements = known_elements(model.graph);
     for (const Function& f : model.functions) elements += known_elements(f.nodes);
-    constexpr std::int64_t of_a_node = 512, of_an_element = 64;  // more than any real model needs
+    constexpr std::int64_t of_a_node = 512, of_an_element = 64;  // limits that exceed the needs of every real model
     b_.known_work = options.most_nodes * of_a_node + elements * of_an_element;
     b_.streaming = options.stream && options.stream->cycles;
     const auto at = model.opsets.find("");
@@ -314,7 +314,7 @@ class Importer : public GraphWriter {
 
   void output(const ValueInfo& v) {
     const Term* t = find(*frame_, v.name);
-    if (t == nullptr) return;  // the error has been reported
+    if (t == nullptr) return;  // the error was already reported
     const std::string place = "output " + in_quotes(v.name);
     const auto declared = dtype_of(v.type.element_type);
     if (v.type.kind != "tensor")
@@ -474,13 +474,14 @@ class Importer : public GraphWriter {
   std::int64_t opset_ = last_opset;
   Builder b_;
   Frame* frame_ = nullptr;
-  std::map<std::string, std::string> reserved_;  // output of the model → variable of main
+  std::map<std::string, std::string> reserved_;  // variable of main for each output of the model
   std::set<std::string> initial_;                // initializers of the graph; an input of such a name has a default
   std::map<std::string, std::string> state_inputs_;
   std::set<std::string> state_outputs_;
-  std::map<std::string, Tensor> begin_;  // by state: its default value
+  std::map<std::string, Tensor> begin_;  // default value of each state
   Growth growth_;
-  std::unordered_map<const Graph*, std::vector<std::pair<std::size_t, Node>>> needed_;  // for the graphs visited so far
+  // Nodes needed in each graph that was visited so far.
+  std::unordered_map<const Graph*, std::vector<std::pair<std::size_t, Node>>> needed_;
   Imported result_;
   ImportFailure failure_;
 };

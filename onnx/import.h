@@ -23,18 +23,20 @@ namespace rml::onnx {
 // The axis of an input that becomes time; its extent is `steps`. With `cycles`, `steps` is 1, and
 // recurrent operators keep their state from cycle to cycle.
 struct StreamOptions {
-  std::map<std::string, std::int64_t> axes;  // by input
+  std::map<std::string, std::int64_t> axes;  // the axis along which each input is a stream
   std::int64_t steps = 1;
   bool cycles = true;
 };
 
 struct ImportOptions {
-  std::map<std::string, std::int64_t> dimensions;              // --dim N=1, or INPUT.AXIS=1
-  std::map<std::string, Shape> shapes;                         // by input; override the shapes in the model
-  std::map<std::string, std::shared_ptr<const Tensor>> fixed;  // values of inputs that become constants of the program
-  std::vector<std::pair<std::string, std::string>> states;     // --state IN=OUT
-  std::vector<std::string> trainable;                          // patterns of initializers that become parameters
-  std::optional<StreamOptions> stream;                         // --stream AXIS
+  // Extents from --dim, by N for `--dim N=1` or by INPUT.AXIS.
+  std::map<std::string, std::int64_t> dimensions;
+  std::map<std::string, Shape> shapes;  // shapes of inputs that override those in the model
+  // Values of inputs that become constants of the program, from --fix.
+  std::map<std::string, std::shared_ptr<const Tensor>> fixed;
+  std::vector<std::pair<std::string, std::string>> states;  // pairs of names from --state IN=OUT
+  std::vector<std::string> trainable;                       // patterns of initializers that become parameters
+  std::optional<StreamOptions> stream;                      // from --stream AXIS
   std::string weights_file = "weights.safetensors";
   std::int64_t most_nodes = Limits{}.nodes;  // limit of nodes that functions and loops may insert
   bool all_values = false;  // every used value of the outermost graph is an output, in the model's order
@@ -44,7 +46,7 @@ struct ImportedPort {
   std::string model_name, name;  // name in the model, and in the program
   DType dtype = DType::f32;
   Shape shape;
-  std::string place;  // node that computes an output added by all_values
+  std::string place;  // name of the node that computes an output added by all_values
 };
 
 struct FixedInput {

@@ -14,7 +14,7 @@ namespace rml::onnx {
 
 namespace {
 
-constexpr std::size_t deepest = 100;         // nesting depth of calls and graphs
+constexpr std::size_t deepest = 100;         // limit on the nesting depth of calls and graphs
 constexpr std::size_t longest_prefix = 200;  // characters in a prefix of names
 
 // Maps the names of a body to its names at the call.
@@ -133,7 +133,8 @@ class Inliner {
       place.names.own[f.inputs[k]] = k < node.inputs.size() ? node.inputs[k] : "";
     // name of the output at the call, by its name in the function
     std::unordered_map<std::string_view, std::string> results;
-    std::vector<std::pair<std::string, std::string>> copies;  // outputs that are inputs, or are named twice
+    // Outputs to copy, because they are inputs or are named twice.
+    std::vector<std::pair<std::string, std::string>> copies;
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
       if (!node.outputs[k].empty() &&
           (place.names.own.contains(f.outputs[k]) || !results.emplace(f.outputs[k], node.outputs[k]).second))

@@ -29,18 +29,18 @@ struct ModelError {
 // The name of an element type in messages, by its number in the format: "FLOAT16", "STRING",
 // "type 99".
 std::string element_type_name(int type);
-std::optional<DType> dtype_of(int element_type);  // nothing: the language lacks the type
+std::optional<DType> dtype_of(int element_type);  // the dtype of an element type; nothing: the language lacks the type
 int element_type_of(DType);
 
 struct Dimension {
-  std::int64_t extent = -1;  // -1: unknown
+  std::int64_t extent = -1;  // the extent of the axis; -1: unknown
   std::string symbol;        // name of an unknown extent, if it has one
 };
 // The type of a tensor. Other kinds have their name in `kind` ("sequence", "map", "optional",
 // "sparse").
 struct ValueType {
   std::string kind = "tensor";
-  int element_type = 0;  // 0: not declared
+  int element_type = 0;  // number of the element type; 0: not declared
   std::optional<std::vector<Dimension>> shape;
 };
 struct ValueInfo {
@@ -55,7 +55,7 @@ struct Texts {
   std::vector<std::string> texts;
 };
 struct UnknownAttribute {
-  std::string kind;  // for example "sparse tensor" or "type"
+  std::string kind;  // kind of the value, for example "sparse tensor"
 };
 using AttributeValue =
     std::variant<std::monostate, float, std::int64_t, std::string, Tensor, Texts, std::shared_ptr<const Graph>,
@@ -68,7 +68,7 @@ struct NodeAttribute {
 
 struct Node {
   std::string name, op, domain, overload;
-  std::vector<std::string> inputs, outputs;  // "" if omitted
+  std::vector<std::string> inputs, outputs;  // names of values; "" for an omitted one
   std::vector<NodeAttribute> attributes;
 };
 
@@ -84,12 +84,12 @@ struct Graph {
   std::vector<ValueInfo> inputs, outputs, values;
 };
 
-using Opsets = std::map<std::string, std::int64_t>;  // by domain; "" is ai.onnx
+using Opsets = std::map<std::string, std::int64_t>;  // version of the operator set for each domain; "" is ai.onnx
 
 struct Function {
   std::string domain, name, overload;
   std::vector<std::string> inputs, outputs;
-  std::vector<std::string> attributes;  // attributes without default
+  std::vector<std::string> attributes;  // names of attributes without a default
   std::vector<NodeAttribute> with_default;
   std::vector<Node> nodes;
   Opsets opsets;
@@ -113,7 +113,7 @@ Model decode_model(std::string_view bytes, const std::filesystem::path& folder);
 // Reads a file with a single tensor, the format of ONNX's conformance suite. Throws ModelError.
 Tensor read_tensor(const std::filesystem::path& file);
 
-// Returns, for example, "node 12 'conv1' (Conv)".
+// Describes a node for messages, for example "node 12 'conv1' (Conv)".
 std::string describe(const Node&, std::size_t position);
 // Shortens a long name for messages. A message may be stored for each of many nodes, so it must
 // not contain names of megabytes.

@@ -1,4 +1,4 @@
-// The table of element types; lookups use binary search by operator name.
+// Contains the table of element types. Lookups use binary search by operator name.
 #include "onnx/operator_types.h"
 
 #include <algorithm>

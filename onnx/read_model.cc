@@ -21,7 +21,7 @@ namespace rml::onnx {
 
 namespace {
 
-constexpr int deepest_graph = 32;        // graphs within graphs
+constexpr int deepest_graph = 32;        // limit on the nesting depth of graphs
 constexpr int deepest_message = 10'000;  // large enough that deep graphs are reported as such and not as a damaged file
 
 // Returns the kind of the field that is filled.
@@ -241,7 +241,7 @@ std::string shortened(std::string_view text) {
   if (text.size() <= longest_quotation) return std::string(text);
   std::size_t end = longest_quotation;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-    --end;  // stays outside of a UTF-8 character
+    --end;  // moves back, so that no UTF-8 character is split
   return std::string(text.substr(0, end)) + "…";
 }
 

@@ -13,21 +13,21 @@ namespace rml::onnx {
 
 namespace {
 
-constexpr std::size_t shortest = 5, longest = 100;  // equations in a block
+constexpr std::size_t shortest = 5, longest = 100;  // limits on the number of equations in a block
 constexpr std::size_t most_results = 2;
 constexpr int most_kinds = 16;  // maximum number of new nodes
 
 struct Variable {
-  std::string type;  // "" if the type is not written
+  std::string type;  // text of the type; "" if it is not written
   bool constant = false, parameter = false;
-  bool tensor() const { return constant || parameter; }  // a tensor of the model
+  bool tensor() const { return constant || parameter; }  // true for a tensor of the model
 };
 
 // An equation in pieces: text 0, reference 0, text 1, …
 struct Line {
-  std::vector<std::string> results;  // the defined names with their types
+  std::vector<std::string> results;  // defined names with their types
   std::vector<std::string> texts, uses;
-  std::size_t kind = 0;  // equal if only the names differ
+  std::size_t kind = 0;  // number of the kind; equal for lines that differ in names only
   bool fixed = false;    // the equation must not move to another node
 };
 

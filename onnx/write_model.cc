@@ -30,7 +30,7 @@ void describe(wire::ValueInfo* info, const std::string& name, DType dtype, const
 }  // namespace
 
 struct ModelWriter::State {
-  // Shared by all graphs of the model.
+  // Names that all graphs of the model share.
   struct Names {
     std::set<std::string> taken;
     std::map<std::string, int> counts;
@@ -39,7 +39,7 @@ struct ModelWriter::State {
   wire::Model model;
   wire::Graph* graph = nullptr;
   std::shared_ptr<Names> names = std::make_shared<Names>();
-  std::map<std::string, std::string> constants;  // small constants, by type and elements
+  std::map<std::string, std::string> constants;  // names of small constants, by type and elements
 
   DType type_of(const std::string& name) const {
     const auto known = names->types.find(name);
@@ -51,7 +51,7 @@ struct ModelWriter::State {
   void check_operands(const OperatorTypes& row, const std::vector<std::string>& inputs) const {
     std::map<char, DType> variables;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs[k].empty()) continue;  // omitted
+      if (inputs[k].empty()) continue;  // an omitted operand has no type
       const char letter = row.operands[std::min(k, row.operands.size() - 1)];
       const DType type = type_of(inputs[k]);
       const auto set = letter == '*'   ? dtypes::any

@@ -20,7 +20,7 @@
 
 namespace rml::onnx {
 
-// An attribute of a node.
+// An attribute of a node, with its value.
 struct Given {
   const char* name;
   std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, const class ModelWriter*> value;
@@ -59,8 +59,8 @@ class ModelWriter {
   DType type_of(const std::string& name) const;
 
   std::string constant(const Tensor&, const std::string& wanted = "c");
-  std::string integers(const std::vector<std::int64_t>&);  // a vector of type i64
-  std::string scalar(DType, double);                       // rounded to the dtype
+  std::string integers(const std::vector<std::int64_t>&);  // writes a vector of type i64
+  std::string scalar(DType, double);                       // writes a number, rounded to the dtype
   std::string cast(const std::string& x, DType to);
   std::string reshape(const std::string& x, const Shape&);
 

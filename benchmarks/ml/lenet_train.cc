@@ -24,7 +24,7 @@ int main() {
   };
   run(10);
   const double loss = l;
-  run(1);  // reports the parameters after ten steps
+  run(1);  // one more step, which reports the parameters after ten steps
   const double checksum = loss + total;
   report("lenet_train", kv({{"B", BATCH}}), "us/batch", measure(run), checksum);
 }

@@ -38,7 +38,7 @@ int main() {
   };
   for (std::size_t i = 0; i < 20; ++i) sequence(i % ring, false);
   const double last = loss;
-  sequence(0, true);  // reports the weights after 20 steps
+  sequence(0, true);  // one more sequence, which reports the weights after 20 steps
   std::size_t k = 0;
   const auto run = [&](long n) {
     for (long i = 0; i < n; ++i) sequence(k++ % ring, false);

@@ -32,6 +32,6 @@ int main() {
   };
   run(64);
   const double last = loss;
-  run(1, true);  // reports the weights after 64 steps
+  run(1, true);  // one more step, which reports the weights after 64 steps
   report("mlp_train", kv({{"B", batch}}), "us/step", measure([&](long n) { run(n); }), last + total);
 }

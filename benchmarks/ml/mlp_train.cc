@@ -35,7 +35,7 @@ int main() {
   run(64);
   const double last = loss;
   ask = true;
-  run(1);  // reports the weights after 64 steps
+  run(1);  // one more step, which reports the weights after 64 steps
   ask = false;
   report("mlp_train", kv({{"B", batch}}), "us/step", measure(run), last + total);
 }

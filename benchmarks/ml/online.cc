@@ -19,7 +19,7 @@ int main() {
   run(10000);
   const float probe[features] = {1, 2, 3, 4, 5, 6, 7, 8};
   online_state copy = *s;
-  float checksum = 0;  // sum of (k + 1) w_k
+  float checksum = 0;  // the sum of (k + 1) w_k, to compare results
   online_step(&copy, probe, 0, &checksum);
   Stat time = measure(run);
   for (double* t : {&time.med, &time.min, &time.max}) *t *= 1000;

@@ -35,7 +35,7 @@ std::optional<std::size_t> first_difference(const ChronogramRow& a, const Chrono
   return std::nullopt;
 }
 
-// The cells from `begin` on, at most `count`.
+// At most `count` of the cells, from `begin` on.
 std::vector<Cell> window(const std::vector<Cell>& cells, std::size_t begin, std::size_t count) {
   const std::size_t first = std::min(begin, cells.size());
   const std::size_t last = std::min(begin + count, cells.size());

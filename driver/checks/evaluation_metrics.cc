@@ -14,7 +14,7 @@ enum class Kind : std::uint8_t { equal, booleans, floats, probability, score };
 struct Metric {
   const char* name;
   Kind kind;
-  const char* equations;  // equations that define `value` in terms of p and t
+  const char* equations;  // equations that define `value` from the prediction p and the truth t
   bool of_window = false;
 };
 

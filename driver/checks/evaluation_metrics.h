@@ -20,7 +20,7 @@ struct WantedMetric {
 std::optional<WantedMetric> read_metric(const std::string& text, std::string& error);
 
 struct EvaluationSpan {
-  std::int64_t warm_up = 0;  // rows at the beginning that do not count
+  std::int64_t warm_up = 0;  // number of rows at the beginning that do not count
   std::int64_t window = 0;   // number of latest rows that count; 0: all
 };
 

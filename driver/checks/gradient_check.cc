@@ -44,7 +44,7 @@ class Check {
         inputs_(inputs),
         cycles_(static_cast<std::size_t>(cycles)),
         random_(options.seed + 1) {
-    // Differences in f32 have few significant digits.
+    // Allows larger errors, because differences in f32 have few significant digits.
     if (programs.narrow)
       step_ = 1.0 / 32, tolerance_ = std::max(options.tolerance, 2e-2), unit_ = 1e-7;
     else
@@ -67,11 +67,11 @@ class Check {
   }
 
  private:
-  // One choice of weights, and its gradients.
+  // One choice of weights, with its gradients.
   struct Objective {
-    std::vector<ChronogramRow> weights;       // by float output
-    std::vector<const ChronogramRow*> found;  // by row of inputs_; null: zero
-    std::vector<const ChronogramRow*> moved;  // the steps of parameters in f itself
+    std::vector<ChronogramRow> weights;       // weights of each float output
+    std::vector<const ChronogramRow*> found;  // found gradients, one row per row of inputs_; null: zero
+    std::vector<const ChronogramRow*> moved;  // the steps that the parameters of f itself take
     Driven run;
   };
 
@@ -190,7 +190,7 @@ class Check {
     return false;
   }
 
-  // A `diff f` that the user wrote may have other shapes.
+  // Checks the shapes. A `diff f` that the user wrote may have other ones.
   bool shapes_fit(const GradientProgram& program) {
     std::size_t output = programs_.outputs.size();
     for (const std::uint32_t i : programs_.float_inputs) {
@@ -398,7 +398,7 @@ class Check {
 
   const GradientPrograms& programs_;
   const GradientOptions& options_;
-  Chronogram inputs_;  // inputs of f, then parameters, then results of stop_gradient
+  Chronogram inputs_;  // rows of inputs of f, then of parameters, then of results of stop_gradient
   std::size_t cycles_;
   std::mt19937_64 random_;
   double step_ = 1.0 / 8192, tolerance_ = 0, unit_ = 0x1p-53;

@@ -52,7 +52,7 @@ class Drawn {
       case DType::bf16:
         t.as<std::uint16_t>()[k] = rt::bf16_from_double(v);
         break;
-      default:  // little-endian
+      default:  // copies the bytes of an integer, which is little-endian
         std::memcpy(static_cast<std::byte*>(t.data()) + static_cast<std::size_t>(k) * byte_size(t.dtype()), &one, 1);
     }
   }
@@ -79,7 +79,8 @@ bool keep_to_clocks(const GradientProgram& program, Chronogram& inputs, std::uin
   if (inputs.empty()) return true;
   for (std::size_t changes = inputs.size() * inputs[0].cells.size() + 1; changes > 0; --changes) {
     const auto fault = first_fault(program, inputs, seed);
-    if (!fault || fault->input == UINT32_MAX) return true;  // the run itself reports other faults
+    // Accepts the inputs, because the run itself reports other faults.
+    if (!fault || fault->input == UINT32_MAX) return true;
     const auto cycle = static_cast<std::size_t>(fault->cycle);
     const bool present = fault->fault.bound == 0;
     auto made = cell(fault->input, cycle, present);

@@ -61,7 +61,7 @@ std::string path_within(const std::string& path) { return path.substr(path.find(
 
 enum class Form { recorded, forward, always, sometimes };
 
-// Parameters first, then results of stop_gradient.
+// Lists the values that stay fixed: parameters first, then results of stop_gradient.
 std::vector<Parameter> held_values(const Core& core) {
   std::vector<Parameter> list;
   for (const bool stopped : {false, true})
@@ -94,7 +94,7 @@ bool has_narrow_floats(const Core& core) {
   return std::ranges::any_of(core.values, [](const Value& v) { return v.dtype == DType::f32; });
 }
 
-// Turns all f32 into f64, except in bodies.
+// Turns all f32 into f64, except in bodies of iterations.
 void widen_itself(Core& core) {
   for (ExternalNode& e : core.externals)
     for (auto* types : {&e.inputs, &e.outputs})
@@ -128,9 +128,9 @@ constexpr std::size_t no_port = SIZE_MAX;
 
 // An argument of the node f: an input of the program, or a value that -D gives.
 struct Argument {
-  std::string value;      // text of the value that -D gives; else empty
+  std::string value;      // text of the value that -D gives; empty: the input keeps its values
   std::size_t port;       // index in `inputs`; no_port if -D gives the value
-  bool is_float = false;  // `diff f` has a gradient for it
+  bool is_float = false;  // true if `diff f` has a gradient for it
 };
 
 class Maker {

@@ -19,8 +19,8 @@
 namespace rml {
 
 struct GradientSubject {
-  std::string name;  // name of the file: for messages, and for imports beside it
-  std::string text;  // its source
+  std::string name;  // name of the file, for messages and for imports beside it
+  std::string text;  // source of the program
   Engine engine = Engine::reference;
   std::vector<std::string> libraries;
 };
@@ -30,17 +30,19 @@ struct GradientProgram {
   std::shared_ptr<const Core> core;
   std::unique_ptr<LoadedProgram> program;
   CallExternal call;                     // calls its external nodes, for the reference engine
-  std::vector<std::string> parameters;   // float parameters, by path within f
-  std::vector<std::int32_t> step_ports;  // by parameter: the output that is its step, or -1
+  std::vector<std::string> parameters;   // float parameters, by their path within f
+  std::vector<std::int32_t> step_ports;  // for each parameter: the output that is its step, or -1
 };
 
 struct GradientPrograms {
   std::string node;
   std::vector<ChronogramPort> inputs, outputs;             // the ports of f, as written
   std::vector<std::uint32_t> float_inputs, float_outputs;  // indices in `inputs` and `outputs`
-  bool widened = false;                                    // f32 is computed in f64
-  bool narrow = false;                                     // f32 is computed in f32, as written
-  GradientProgram recorded;  // inputs: f's. Outputs: f's, parameters, results of stop_gradient.
+  bool widened = false;                                    // true if f32 is computed in f64
+  bool narrow = false;                                     // true if f32 is computed in f32, as written
+  // Its inputs are those of f. Its outputs are those of f, parameters, and results of
+  // stop_gradient.
+  GradientProgram recorded;
   // Inputs: f's, then parameters and results of stop_gradient. Outputs: f's, then steps of its own.
   GradientProgram forward;
   GradientProgram always;     // inputs: f's, then an adjoint for each float output. Outputs: f's, a gradient for each

@@ -25,7 +25,7 @@ std::uint32_t code_points(std::string_view text) {
   return count;
 }
 
-// The text between the first and the last quote, or empty.
+// The text between the first and the last quotation mark, or an empty text.
 std::string quoted(const std::string& text) {
   const std::size_t begin = text.find('"');
   const std::size_t end = text.rfind('"');

@@ -27,19 +27,19 @@ struct TestRun {
   std::optional<std::int64_t> cycles;
   std::uint64_t seed = 0;
   std::int64_t horizon = 0;
-  std::filesystem::path input, output;  // resolved
+  std::filesystem::path input, output;  // paths of the files, relative paths resolved
   std::optional<std::int64_t> stop_cycle;
   std::string stop_text;
 };
 
 struct ExpectedMessage {
   Code code;
-  std::string text;  // a part of the message, of a label or of a note
+  std::string text;  // text that must occur in the message, a label or a note
 };
 
 struct Marker {
   std::uint32_t line = 0;            // number of the source line that the message points into, from 1
-  std::uint32_t begin = 0, end = 0;  // columns, from 1, end exclusive
+  std::uint32_t begin = 0, end = 0;  // range of columns, counted from 1; the end is exclusive
   std::optional<Code> code;
 };
 
@@ -54,7 +54,7 @@ struct LanguageTest {
   bool simplified_only = false;
   double tolerance = 1e-6;
   std::vector<std::filesystem::path> sources_to_link;
-  std::vector<std::string> command;  // empty: check the file
+  std::vector<std::string> command;  // words of the command line; empty: the test checks the file
 };
 
 // Returns nothing, and the reason with a line number, if the directives are invalid.

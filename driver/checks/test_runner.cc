@@ -35,7 +35,7 @@ struct Failed {
 
 std::string name_of(Code code) { return std::string(code_name(code)); }
 
-// All text of a message, for tests of its wording.
+// All text of a message, in which tests search for expected words.
 std::string words_of(const Diagnostic& d) {
   std::string text = d.message + "\n" + d.primary.text;
   for (const Label& l : d.secondary) text += "\n" + l.text;
@@ -45,7 +45,7 @@ std::string words_of(const Diagnostic& d) {
 
 // ---- messages ----------------------------------------------------------------------------
 
-// Each expectation matches one message. Remaining errors were not expected.
+// Each expected message matches one message. An error that remains was not expected.
 void match_messages(const Session& session, const LanguageTest& test) {
   std::vector<const Diagnostic*> left;
   for (const Diagnostic& d : session.diagnostics.all()) left.push_back(&d);
@@ -126,7 +126,7 @@ Code code_of(const std::string& name) {
   fail("rmlc reported an unknown code '" + name + "'");
 }
 
-// Collects objects with a "code", anywhere in the report.
+// Collects the codes in the report: objects with a "code", anywhere in it.
 void collect_codes(const nlohmann::json& json, std::vector<std::pair<Code, std::string>>& found) {
   if (json.is_object() && json.contains("code") && json["code"].is_string()) {
     found.emplace_back(code_of(json["code"]), json.dump());
@@ -218,7 +218,7 @@ struct EngineChoice {
   std::uint32_t threads = 1;  // more than 1: every loop that can be shared uses this number of threads
   Grain grain = Grain::none;
   OnDemand on_demand = OnDemand::where_needed;
-  bool simplified = true;  // false: the core before simplification, which must give the same result
+  bool simplified = true;  // false: the core is not simplified, which must give the same result
 };
 constexpr EngineChoice engines[] = {
     {Engine::reference, 0, "reference engine"},

@@ -1,4 +1,4 @@
-// `rmlc build`: a native program, or any of the intermediate forms.
+// Runs `rmlc build`, which writes a native program or any of the intermediate forms.
 #include <unistd.h>
 
 #include <algorithm>
@@ -256,7 +256,7 @@ int build(Invocation& invocation, const BuildRequest& request) {
   // A product without the runtime needs a schedule.
   const bool in_c = request.emit == "c";
   if (has_interface(request)) session.options.on_demand = OnDemand::never;
-  if (in_c) session.options.target.strict_math = true;  // loops have the order of strict math
+  if (in_c) session.options.target.strict_math = true;  // the loops that are printed as C have the order of strict math
   session.options.settable = has_interface(request);
   session.options.for_ranks = request.ranks || !request.mpi.empty();
   const auto lowered = compile(session, request.file);

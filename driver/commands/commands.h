@@ -44,9 +44,9 @@ int run_command(Invocation& invocation, const std::function<int(Invocation&)>& c
 struct BuildRequest {
   std::string file, output, emit = "exe";
   std::vector<std::string> libraries;
-  std::vector<std::string> linked_later;  // external functions that the user links to the result
+  std::vector<std::string> linked_later;  // external functions that the user will link to the result
   bool mqtt = false;
-  std::string mpi;     // openmpi, mpich or any; empty: no program for mpirun
+  std::string mpi;     // openmpi, mpich or any; empty: the program does not run under mpirun
   bool ranks = false;  // the program gets an option --ranks
   bool lanes = false;  // the library gets functions that step states side by side
 };
@@ -77,19 +77,19 @@ struct EvalRequest {
 int evaluate(Invocation&, const EvalRequest&);
 
 struct ImportRequest {
-  std::string file, output;  // empty output: the model's name with .rml
+  std::string file, output;  // names of files; empty output: the model's name with .rml
 };
 int import_file(Invocation&, const ImportRequest&);
 
 struct CompareRequest {
-  std::string file, input, library;  // input: a folder with input_I.pb; empty: random
+  std::string file, input, library;  // names of files; input is a folder with input_I.pb, or empty: random values
   std::uint64_t seed = 0;
   double relative_tolerance = 1e-3, absolute_tolerance = 1e-5;
 };
 int compare_model(Invocation&, const CompareRequest&);
 
 struct ExportRequest {
-  std::string file, output;  // empty output: the node's name with .onnx
+  std::string file, output;  // names of files; empty output: the node's name with .onnx
 };
 int export_node(Invocation&, const ExportRequest&);
 
@@ -101,7 +101,7 @@ int check_files(Invocation&, const CheckRequest&);
 
 struct ShowRequest {
   std::string phase, file, output;
-  std::string after;  // a pass; shows the program after it, instead of a phase
+  std::string after;  // name of a pass; the program after this pass is shown, instead of a phase
   std::optional<std::size_t> depth;
   std::optional<std::uint32_t> ranks;
 };
@@ -116,13 +116,13 @@ struct OptRequest {
 int run_passes(Invocation&, const OptRequest&);
 
 struct DiffRequest {
-  std::string file, output;  // empty output: standard output
+  std::string file, output;  // names of files; empty output: standard output
 };
 int show_derivative(Invocation&, const DiffRequest&);
 
 struct GradientRequest {
   std::string file;
-  std::vector<std::string> inputs;  // empty: random inputs
+  std::vector<std::string> inputs;  // files with inputs; empty: random inputs
   std::vector<std::string> libraries;
   Engine engine = Engine::reference;
   std::int64_t cycles = -1;
@@ -133,7 +133,7 @@ int check_gradient(Invocation&, const GradientRequest&);
 
 struct TraceRequest {
   std::string file;
-  std::vector<std::string> inputs, outputs;  // FILE or NAME=FILE, as for a program
+  std::vector<std::string> inputs, outputs;  // files with rows, as for a program: FILE or NAME=FILE
   std::string format;                        // the format of standard input and output; empty: a chronogram
   rt::Reading reading;
   std::vector<std::string> watches;
@@ -146,10 +146,10 @@ int trace(Invocation&, const TraceRequest&);
 struct TestRequest {
   std::vector<std::string> paths;
   bool bless = false, brief = false, on_demand = false;
-  unsigned workers = 0;  // 0: one per core
+  unsigned workers = 0;  // number of workers; 0: one per core
   std::uint32_t threads = 1;
-  double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;  // for ONNX cases
-  std::vector<std::string> states;                              // for ONNX cases: INPUT=OUTPUT
+  double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;  // tolerances for ONNX cases
+  std::vector<std::string> states;                              // states for ONNX cases, as INPUT=OUTPUT
 };
 int test(Invocation&, const TestRequest&);
 // Runs these tests and prints the failures; returns how many tests failed.
@@ -162,8 +162,8 @@ struct FormatRequest {
 int format_files(Invocation&, const FormatRequest&);
 
 struct ExplainRequest {
-  std::string topic;  // empty: the index
-  std::string word;   // searched in all topics
+  std::string topic;  // topic to explain; empty: the index
+  std::string word;   // word to search in all topics; empty: none
 };
 int explain_topic(Invocation&, const ExplainRequest&);
 
@@ -171,7 +171,7 @@ struct DocRequest {
   std::vector<std::string> paths;
   std::string output, title;  // empty output: standard output
   bool require_examples = false;
-  double tolerance = 1e-6;  // relative, between an example's rows and its program's
+  double tolerance = 1e-6;  // relative tolerance between the rows of an example and those of its program
 };
 int document(Invocation&, const DocRequest&);
 

@@ -46,7 +46,8 @@ std::vector<NamedTensor> inputs_for(const onnx::Imported& model, const CompareRe
       inputs.back().value = drawn(port.dtype, port.shape, random);
       continue;
     }
-    // Files are numbered like the inputs of the model, including fixed ones.
+    // Number of inputs whose files are given. They are numbered as in the model, including fixed
+    // inputs.
     const auto fixed = std::ranges::count_if(model.fixed, [&](const onnx::FixedInput& f) { return f.before <= k; });
     const std::string number = std::to_string(k + static_cast<std::size_t>(fixed));
     const fs::path file = fs::path(request.input) / ("input_" + number + ".pb");
@@ -68,12 +69,12 @@ std::vector<NamedTensor> inputs_for(const onnx::Imported& model, const CompareRe
 // The largest difference of two tensors, in units of the tolerance, and its place.
 struct Difference {
   std::int64_t at = -1;
-  double measure = 0, here = 0, there = 0;  // measure above 1: a failure
+  double measure = 0, here = 0, there = 0;  // `measure`: error of an element relative to its limit; above 1: a failure
 };
 
 Difference difference(const Tensor& here, const Tensor& there, const CompareRequest& request) {
   Difference worst;
-  // Numbers of exact types must be equal.
+  // The tolerance; elements of exact types must be equal.
   const Tolerance tolerance = is_approximate(here.dtype())
                                   ? Tolerance{request.relative_tolerance, request.absolute_tolerance}
                                   : Tolerance{0, 0};
@@ -120,7 +121,7 @@ int compare_model(Invocation& invocation, const CompareRequest& request) {
     std::vector<const Tensor*> given;
     for (const NamedTensor& t : inputs) given.push_back(&t.value);
     here = program->run(given);
-  } catch (const std::runtime_error& failed) {  // thrown by rmlc or ONNX Runtime
+  } catch (const std::runtime_error& failed) {  // an error that rmlc or ONNX Runtime has thrown
     session.diagnostics.report(Code::E0809, {}, failed.what());
     return exit_fault;
   }

@@ -37,7 +37,7 @@ void add_modules(const fs::path& path, std::vector<ModuleComments>& modules) {
     std::ranges::replace(name, '/', '.');
     found.push_back(read_comments(entry.path(), std::move(name)));
   }
-  // The prelude comes first: its nodes are used without an import.
+  // Sorts the modules. The prelude comes first, because its nodes need no import.
   std::ranges::sort(found, {}, [](const ModuleComments& m) { return std::pair(m.name != "prelude", m.name); });
   std::ranges::move(found, std::back_inserter(modules));
 }
@@ -74,7 +74,7 @@ bool uses(const std::string& text, const std::string& prefix) {
 }
 
 struct Example {
-  std::string node;  // "signal.ema"
+  std::string node;  // name of the node with its module, such as "signal.ema"
   std::string program;
   std::vector<std::string> rows;
 };
@@ -239,7 +239,7 @@ class Document {
     return file;
   }
 
-  // Whether `node main(a: f64, b: i32)` declares the name.
+  // True if a header such as `node main(a: f64, b: i32)` declares the name.
   static bool declares(const std::string& inputs, const std::string& name) {
     for (std::size_t at = inputs.find(name + ":"); at != std::string::npos; at = inputs.find(name + ":", at + 1))
       if (!is_name_character(inputs[at - 1])) return true;

@@ -85,7 +85,7 @@ class Evaluation {
     return measured ? compile_text(*measured) : nullptr;
   }
 
-  // Inputs that are truths and may be NaN.
+  // Lists the inputs that are truths. Their numbers may be NaN.
   std::vector<std::uint32_t> truths(const rml_program& program) const {
     std::vector<std::uint32_t> found;
     for (std::uint32_t i = 0; i < program.n_inputs; ++i) {
@@ -189,7 +189,7 @@ class Evaluation {
         Code::E0904, prediction.span,
         "the prediction `" + prediction.name + "` depends on the truth `" + truth.name + "` " + when,
         "it is known only after the truth");
-    // Only values that the user has named, each once.
+    // The values that the user has named, each of them once.
     std::vector<ValueId> named;
     for (const ValueId v : foresight.way)
       if (!core[v].name.empty()) named.push_back(v);
@@ -229,14 +229,14 @@ class Evaluation {
   const EvalRequest& request_;
   std::string name_;
   std::vector<bool> truths_;
-  std::optional<Session> measured_;  // lives as long as the program
+  std::optional<Session> measured_;  // session of the measured program; it must live as long as the program
 };
 
 // The values that are watched during a run. Functions of the table get only the state, and a command runs one program,
 // so this is global.
 struct Watch {
   const rml_program* program = nullptr;
-  std::vector<std::uint32_t> truths;  // indices of inputs that are truths, whose numbers may be NaN
+  std::vector<std::uint32_t> truths;  // indices of the inputs that are truths, whose numbers may be NaN
   std::uint32_t first = 0;            // index of the first output that is a metric
   std::vector<double> values;
   std::vector<std::int64_t> rows;
@@ -345,7 +345,7 @@ int evaluate(Invocation& invocation, const EvalRequest& request) {
            std::vector<double>(count), std::vector<std::int64_t>(count)};
   program.push = push;
   program.pop = pop;
-  // Rows that were not requested are like variables that are not watched.
+  // hides rows that were not requested, as for variables that are not watched
   if (!names(request.program_arguments, "--output")) program.n_watched = program.n_outputs;
   std::vector<std::string> arguments{"rmlc eval " + request.file};
   arguments.insert(arguments.end(), request.program_arguments.begin(), request.program_arguments.end());

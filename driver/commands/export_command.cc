@@ -1,4 +1,4 @@
-// `rmlc export`: writes a node as an ONNX model.
+// Runs `rmlc export`, which writes a node as an ONNX model.
 #include <iostream>
 
 #include "compiler/internal_error.h"

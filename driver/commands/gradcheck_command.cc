@@ -1,4 +1,4 @@
-// `rmlc gradcheck`: `diff f` against central differences of f, as a table.
+// Runs `rmlc gradcheck`, which prints a table: `diff f` against central differences of f.
 #include <algorithm>
 #include <array>
 #include <cstdio>

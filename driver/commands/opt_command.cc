@@ -15,7 +15,7 @@ int wrong_usage(const std::string& why) {
   return exit_usage;
 }
 
-// Prints a row of the table in the README for each pass.
+// Prints each pass as a row of the table in the README.
 int list_passes() {
   for (const Pass& p : passes()) {
     const std::string takes(name(p.takes)), makes(name(p.makes));

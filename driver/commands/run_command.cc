@@ -1,4 +1,4 @@
-// `rmlc run`: compiles in memory, then behaves like the built program.
+// Runs `rmlc run`, which compiles in memory and then behaves like the built program.
 #include <algorithm>
 #include <iostream>
 

@@ -1,4 +1,4 @@
-// `rmlc show PHASE`: prints the program after a phase.
+// Runs `rmlc show PHASE`, which prints the program after a phase.
 #include <algorithm>
 #include <iostream>
 

@@ -41,7 +41,7 @@ std::optional<std::vector<Port>> rows_to_show(Session& session, const Core& core
   return rows;
 }
 
-// Rows of files as cells of the interpreter.
+// Converts rows of input files to cells of the interpreter.
 class TraceInput {
  public:
   TraceInput(const Core& core, const std::vector<rt::Endpoint>& from, PortTable& ports)
@@ -69,7 +69,7 @@ class TraceInput {
  private:
   const Core& core_;
   rt::Row row_;
-  std::unique_ptr<rt::RowSource> source_;  // null: the program has no inputs
+  std::unique_ptr<rt::RowSource> source_;  // reads the input files; null: the program has no inputs
 };
 
 std::string fault_text(const Core& core, const SourceMap& sources, const TraceInput& input, const RunFault& fault) {

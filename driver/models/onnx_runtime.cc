@@ -123,7 +123,7 @@ void OnnxRuntime::run(const std::string& model, const std::vector<NamedTensor>& 
     s.call(bind_input, binding.get(), t.name.c_str(), tensors.back().get());
   }
   for (NamedTensor& t : outputs) {
-    t.value.data();  // the tensor owns its elements
+    t.value.data();  // the tensor object owns its elements, so the pointer stays valid
     tensors.push_back(s.tensor(memory, t.value));
     s.call(bind_output, binding.get(), t.name.c_str(), tensors.back().get());
   }

@@ -20,7 +20,7 @@ struct Failed {
   std::string text;
 };
 
-using States = std::vector<std::pair<std::string, std::string>>;  // pairs (input, output) of names
+using States = std::vector<std::pair<std::string, std::string>>;  // states of a model: names of an input and an output
 
 std::string errors_text(const onnx::ImportFailure& failure) {
   std::string text;

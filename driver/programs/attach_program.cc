@@ -26,7 +26,7 @@ namespace {
 // Facts about the processor. Pages are as large as its systems may have them.
 struct Machine {
   std::uint32_t page, stub_bytes;
-  std::uint32_t address;  // the relocation for an address of 64 bits
+  std::uint32_t address;  // number of the relocation for an address of 64 bits
 };
 constexpr Machine x86_64{4096, 8, R_X86_64_64};
 constexpr Machine aarch64{65536, 16, R_AARCH64_ABS64};
@@ -152,7 +152,7 @@ class Attachment {
   }
   std::string_view name(const Elf64_Sym& s) const { return object_.text(names_at_ + s.st_name); }
 
-  // Entries of functions that the C library lacks are 0.
+  // Reads the table of functions that the base exports. Entries that the C library lacks are 0.
   bool read_exports() {
     const Elf64_Shdr* table = runner_.section(".rml_runner");
     const Elf64_Shdr* moves = runner_.section(".rela.dyn");
@@ -217,7 +217,7 @@ class Attachment {
       attached_.sealed = segment.address;
       attached_.moved = extend(8, 8 * (symbols_.size() + count_addresses())) + base;
       moved_at_ = attached_.moved - base;
-      extend(machine_.page, 0);  // nothing else on these pages becomes read-only
+      extend(machine_.page, 0);  // fills the page, so that nothing else on it becomes read-only
       attached_.bytes = end() - segment.offset;
     } else {
       const auto undefined = [](const Elf64_Sym& s) { return s.st_shndx == SHN_UNDEF; };
@@ -274,12 +274,12 @@ class Attachment {
     }
     return known->second;
   }
-  // jmp *entry(%rip)
+  // Writes the stub: jmp *entry(%rip).
   void put_x86_64_stub(std::uint64_t at, std::uint64_t address_at, std::uint64_t entry) {
     put<std::uint16_t>(at, 0x25FF);
     put(at + 2, static_cast<std::uint32_t>(entry - (address_at + 6)));
   }
-  // adrp x16, entry; ldr x17, [x16, :lo12:entry]; br x17
+  // Writes the stub: adrp x16, entry; ldr x17, [x16, :lo12:entry]; br x17.
   void put_aarch64_stub(std::uint64_t at, std::uint64_t address_at, std::uint64_t entry) {
     put<std::uint32_t>(at, 0x90000010), put<std::uint32_t>(at + 4, 0xF9400211), put<std::uint32_t>(at + 8, 0xD61F0220);
     put_page(at, entry, address_at);
@@ -345,12 +345,12 @@ class Attachment {
     if (at + 8 > end()) return false;
     put(at, address(symbols_[symbol]) + addend);
     if (loaded && symbols_[symbol].st_shndx != SHN_ABS) {
-      if (address_at < written_.address) return false;  // executable code is not written to
+      if (address_at < written_.address) return false;  // refused, because executable code must not be written to
       move(address_at);
     }
     return true;
   }
-  // Used for sections that only debuggers read.
+  // Puts an address of 32 bits, which only sections for debuggers have.
   bool put_short_address(std::uint64_t at, std::uint64_t value, bool loaded) {
     put(at, static_cast<std::uint32_t>(value));
     return !loaded && value <= INT32_MAX;
@@ -421,7 +421,7 @@ class Attachment {
     const std::uint32_t mask = ((1u << count) - 1) << first;
     put(at, (word & ~mask) | (static_cast<std::uint32_t>(value << first) & mask));
   }
-  // adrp: the distance in pages of 4 KiB.
+  // Sets the operand of adrp: the distance in pages of 4 KiB.
   bool put_page(std::uint64_t at, std::uint64_t to, std::uint64_t address_at) {
     const std::int64_t pages = static_cast<std::int64_t>(to >> 12) - static_cast<std::int64_t>(address_at >> 12);
     set_bits(at, 29, 2, static_cast<std::uint64_t>(pages));
@@ -504,16 +504,16 @@ class Attachment {
   std::uint64_t names_at_ = 0;
   std::uint32_t first_global_ = 0;
   Attached attached_;
-  std::uint64_t attached_at_ = 0;                                // place of the data for the runner
-  std::unordered_map<std::string_view, std::uint64_t> exports_;  // address of the entry
-  std::map<std::size_t, Place> placed_;                          // by section of the object
-  std::unordered_map<std::uint64_t, std::uint64_t> stub_of_;     // by entry
+  std::uint64_t attached_at_ = 0;                                // address of the data for the runner
+  std::unordered_map<std::string_view, std::uint64_t> exports_;  // address of each exported function's entry
+  std::map<std::size_t, Place> placed_;                          // indexed by section of the object
+  std::unordered_map<std::uint64_t, std::uint64_t> stub_of_;     // address of each entry's stub
   // Offset of the next stub; the address of a stub minus its offset.
   std::uint64_t stubs_ = 0, stubs_base_ = 0;
   // Offsets and addresses of the slots, one for each symbol of the object.
   std::uint64_t slots_ = 0, slots_base_ = 0;
   std::set<std::size_t> slot_filled_;
-  std::uint64_t moved_at_ = 0;  // the list of words to which the load address is added
+  std::uint64_t moved_at_ = 0;  // address of the list of words to which the load address is added
   std::set<std::size_t> relocated_;
   std::uint64_t next_address_ = 0;
   Segment read_, written_;

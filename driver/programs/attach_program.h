@@ -13,7 +13,7 @@ namespace rml {
 
 // A program: the runner's bytes with some replaced, and a tail after them.
 struct AttachedProgram {
-  std::vector<std::pair<std::uint64_t, std::string>> replaced;  // (offset, new bytes)
+  std::vector<std::pair<std::uint64_t, std::string>> replaced;  // changed bytes of the base: offset and new bytes
   std::string tail;
 };
 

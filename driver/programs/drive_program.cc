@@ -165,7 +165,7 @@ class Run {
     const Inputs in = inputs_of(cycle);
     anchor_.add(in.pointers.data(), present_.data());
   }
-  // Records that the cycle is over.
+  // Records that the cycle has been completed.
   void look() {
     if (anchor_.wants_look()) anchor_.look(state_.get());
   }
@@ -260,7 +260,7 @@ class Run {
   std::vector<Tensor> values_;
   std::vector<void*> out_;
   std::vector<std::uint8_t> present_;
-  std::int64_t rows_ = 0;  // number of rows that have come out
+  std::int64_t rows_ = 0;  // number of rows that the program has handed out
   Driven result_;
 };
 

@@ -17,7 +17,7 @@ struct DriveOptions {
   bool restarts = false;  // after cycles, the state is saved, destroyed, and loaded into a new instance
   // After every so many cycles; for networks after each of the first cycles, then less often.
   std::int64_t restart_every = 1;
-  // Networks.
+  // For networks: number of workers.
   unsigned workers = 0;
   std::uint64_t capacity = 0;
 };

@@ -11,8 +11,8 @@ namespace {
 
 struct Known {
   const char *key, *name;
-  const char* library;  // file name, with the version whose ABI rmlc's part uses
-  const char* package;  // packages of Debian: the library, and mpirun
+  const char* library;  // file name of the library, with the version whose ABI rmlc's archive uses
+  const char* package;  // packages of Debian with the library and with mpirun
 };
 constexpr Known all_known[] = {{"openmpi", "Open MPI", "libmpi.so.40", "openmpi-bin"},
                                {"mpich", "MPICH", "libmpich.so.12", "mpich"}};

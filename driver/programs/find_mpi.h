@@ -8,9 +8,9 @@
 namespace rml {
 
 struct MpiParts {
-  std::filesystem::path archive;      // rmlc's part for this MPI
-  std::string library;                // name for the linker
-  std::vector<std::string> problems;  // if none was found: why, and what to install
+  std::filesystem::path archive;      // rmlc's archive for this MPI
+  std::string library;                // name of the library for the linker
+  std::vector<std::string> problems;  // if no MPI was found: the reasons, and the packages to install
 };
 
 // wanted: openmpi, mpich, or any for the first that is available. compiler: the system's C compiler, which links.

@@ -89,7 +89,7 @@ std::string add_objects(std::vector<std::string>& command, const FoundExternals&
 
 // Adds the runtime's archives, which must follow the program's object and the files of --link.
 void add_runtime(std::vector<std::string>& command, const LinkedParts& parts, const MpiParts& mpi, bool with_lapack) {
-  // These symbols are weak in the runtime, so nothing else requests them.
+  // Nothing else requests these symbols, because the runtime declares them as weak.
   if (!parts.mpi.empty()) command.insert(command.end(), {"-Wl,--undefined=rml_mpi_library", mpi.archive.string()});
   if (parts.mqtt) command.insert(command.end(), {"-Wl,--undefined=rml_mqtt_library", mqtt_archive().string()});
   command.push_back(runtime_archive().string());

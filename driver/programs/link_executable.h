@@ -18,7 +18,7 @@ namespace rml {
 struct LinkedParts {
   FoundExternals externals;
   bool mqtt = false;
-  std::string mpi;  // name of the MPI (see find_mpi); empty: none
+  std::string mpi;  // name of the MPI (see find_mpi); empty: the program does not use MPI
 };
 
 // Links `object` into `output`, which is written directly, so pass a temporary name. Copies of linked files are written

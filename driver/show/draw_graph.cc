@@ -17,7 +17,7 @@ class Graph {
   explicit Graph(const Core& core) : core_(core) {}
 
   Picture picture() {
-    std::set<ValueId> wanted;  // constants that are outputs
+    std::set<ValueId> wanted;  // constants that are outputs, and are therefore drawn
     for (const Port& p : core_.outputs)
       if (core_.is_const(p.value)) wanted.insert(p.value);
     for (std::size_t i = 0; i < core_.values.size(); ++i)

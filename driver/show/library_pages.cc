@@ -43,7 +43,7 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-// The file of the module "filters.audio" in a folder.
+// The file of a module in a folder; "filters.audio" is filters/audio.rml.
 fs::path file_in(const fs::path& folder, std::string module) {
   std::ranges::replace(module, '.', '/');
   return folder / (module + ".rml");

@@ -34,7 +34,7 @@ class LibraryPages {
   std::vector<ModuleComments> user_, stdlib_;
 };
 
-// Whether a text contains a word, in any case.
+// True if a text contains a word, regardless of case.
 bool mentions(std::string_view text, std::string_view word);
 // The text up to the first full stop that ends a sentence, on one line.
 std::string first_sentence(std::string_view text);

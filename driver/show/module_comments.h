@@ -13,18 +13,18 @@ namespace rml {
 
 struct NodeComment {
   std::string name;
-  std::string header;                // `node hann(periodic, n) -> (w)`
-  std::vector<std::string> comment;  // its lines, without the dashes
+  std::string header;                // header of the node, such as `node hann(periodic, n) -> (w)`
+  std::vector<std::string> comment;  // lines of the comment, without the dashes
 };
 
 struct ModuleComments {
-  std::string name;  // as an import writes it: `filters.audio`
+  std::string name;  // name as in an import, such as `filters.audio`
   std::filesystem::path file;
   std::vector<std::string> comment;
   std::vector<NodeComment> nodes;
 };
 
-// A file that cannot be read has no comments.
+// Reads the comments of a file. A file that cannot be read has none.
 ModuleComments read_comments(const std::filesystem::path& file, std::string name);
 // The modules that lie directly in the folder, in the order of their names.
 std::vector<ModuleComments> read_folder(const std::filesystem::path& folder);
@@ -35,7 +35,7 @@ std::string topic_of(const ModuleComments&, const NodeComment&);
 // A comment in its parts, which blank lines separate: text, and code, whose lines are indented by four spaces.
 struct CommentPart {
   bool code = false;
-  std::vector<std::string> lines;  // of code: without the indentation
+  std::vector<std::string> lines;  // lines of code, without the indentation
 };
 std::vector<CommentPart> parts_of(const std::vector<std::string>& comment);
 

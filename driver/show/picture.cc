@@ -17,7 +17,7 @@ constexpr const char* page_inches = "16.66,10.41";
 constexpr double letter_points = 11, least_letter_points = 6.75;
 constexpr std::size_t most_labels = 2;
 
-// Colours that colour-blind people can distinguish, after Okabe and Ito.
+// How boxes look. People with colour blindness can distinguish the colours (Okabe and Ito).
 struct Look {
   const char* attributes;
   const char* colour;
@@ -205,7 +205,7 @@ class Drawing {
             "];\n";
   }
 
-  // For example "1 equation".
+  // A number with a noun, for example "1 equation".
   static std::string one(const std::string& held, std::size_t number) {
     return number == 1 ? held.substr(0, held.size() - 1) : held;
   }
@@ -253,14 +253,14 @@ class Drawing {
   const Core& core_;
   const Detail detail_;
   std::vector<Place> places_;
-  std::vector<std::size_t> place_of_;  // by box
+  std::vector<std::size_t> place_of_;  // indexed by box: its place
   std::map<InstanceId, std::size_t> closed_;
   std::map<std::pair<InstanceId, std::string>, std::size_t> groups_;
   std::map<std::size_t, std::size_t> single_;
   std::map<Ends, std::vector<std::string>> arrows_;
   std::map<InstanceId, std::vector<std::size_t>> within_;
   std::map<InstanceId, std::vector<InstanceId>> frames_;
-  std::set<std::string> used_;  // elements that the legend explains
+  std::set<std::string> used_;  // kinds of elements that occur, which the legend explains
   std::string out_;
 };
 

@@ -24,13 +24,13 @@ struct Box {
   std::string brief = {};  // the first line for a page; empty: the same
   std::string rest;        // the further lines
   std::string clock;
-  InstanceId instance;  // invalid: the entry
+  InstanceId instance;  // instance that contains the box; invalid: the entry
   BoxKind kind = BoxKind::plain;
   std::optional<std::size_t> part_of;  // the box of the equation of which this box is a part
 };
 
 struct Arrow {
-  std::size_t from, to;  // indices of boxes
+  std::size_t from, to;  // the boxes that the arrow connects, by index
   ArrowKind kind = ArrowKind::data;
   std::string label;
 };
@@ -38,17 +38,17 @@ struct Arrow {
 struct Picture {
   const Core& core;
   std::string noun;    // a name for boxes, in the plural: "equations"
-  std::string labels;  // the meaning of the labels at arrows; empty: there are none
+  std::string labels;  // the meaning of the labels at arrows; empty: arrows have no labels
   std::vector<Box> boxes;
   std::vector<Arrow> arrows;
 };
 
 struct Detail {
   std::size_t depth = SIZE_MAX;  // nesting depth to which instances are drawn as frames
-  bool parts = true;             // each part of an equation is a box
-  bool grouped = false;          // equations of the same instance and clock share a box
-  bool across = false;           // drawn from left to right
-  bool bounded = false;          // limited to the size of a page
+  bool parts = true;             // true: each part of an equation has a box of its own
+  bool grouped = false;          // true: equations of the same instance and clock share a box
+  bool across = false;           // true: the picture is drawn from left to right
+  bool bounded = false;          // true: the picture is limited to the size of a page
 };
 
 // The number of boxes that fit on a page with readable letters.

@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t most_names = 4;
 
 struct Ring {
-  std::uint32_t writer = UINT32_MAX;   // UINT32_MAX: the host
-  std::vector<std::uint32_t> readers;  // units or the host
+  std::uint32_t writer = UINT32_MAX;   // number of the unit that writes the ring; UINT32_MAX: the host
+  std::vector<std::uint32_t> readers;  // numbers of the units that read it, or the host
   std::uint64_t element_bytes = 0, capacity = 0;
   std::string name, type;
 };
@@ -145,7 +145,7 @@ class Network {
 
   // The innermost instance that contains the whole task.
   InstanceId home_of(const steps::Unit& unit) const {
-    std::optional<std::vector<InstanceId>> shared;  // outermost first
+    std::optional<std::vector<InstanceId>> shared;  // instances that contain all values so far, outermost first
     for (const ValueId v : values(unit)) {
       std::vector<InstanceId> path;
       for (InstanceId i = core_[v].instance; i.valid(); i = core_.instances[i.index].parent)
@@ -191,7 +191,8 @@ class Network {
   const steps::Program& program_;
   const Core& core_;
   std::vector<Ring> rings_;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> read_by_, written_by_;  // rings, by unit or host
+  // Rings that each unit or the host reads, and writes.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> read_by_, written_by_;
 };
 
 }  // namespace

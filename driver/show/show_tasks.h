@@ -8,9 +8,9 @@
 
 namespace rml {
 
-// One paragraph per task.
+// Describes a network as text, one paragraph per task.
 std::string tasks_text(const steps::Program& network);
-// One box per task, one arrow per ring and reader.
+// Draws a network: one box per task, one arrow per ring and reader.
 Picture tasks_picture(const steps::Program& network);
 
 }  // namespace rml

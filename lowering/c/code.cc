@@ -101,7 +101,7 @@ void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) 
   for (bool again = true; again;) {
     const std::string text = without_comments_and_fields(text_.substr(from));
     const Words words = words_of(text);
-    std::map<std::size_t, std::size_t> unused;  // begin and end of each declaration
+    std::map<std::size_t, std::size_t> unused;  // declarations that are not used: where each begins and ends
     for (const std::string& name : names) {
       const auto found = words.find(name);
       if (found == words.end() || found->second.count != 1) continue;
@@ -119,7 +119,8 @@ void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) 
 void Code::excuse_unread(std::size_t from, const std::vector<std::string>& names) {
   const std::string text = without_comments_and_fields(text_.substr(from));
   const Words words = words_of(text);
-  std::map<std::size_t, std::string> added;  // by position, from the last to the first
+  // Texts to insert, by position; they are inserted from the last position to the first.
+  std::map<std::size_t, std::string> added;
   for (const std::string& name : names) {
     const auto found = words.find(name);
     if (found == words.end() || found->second.writes != found->second.count) continue;

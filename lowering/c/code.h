@@ -17,7 +17,7 @@ class Code {
   void line(const std::string& text);
   void blank();
   void comment(const std::string& text);
-  void open(const std::string& head) {  // head {
+  void open(const std::string& head) {  // Writes the line "HEAD {" and indents what follows.
     line(head.empty() ? "{" : head + " {");
     ++depth_;
   }
@@ -25,11 +25,12 @@ class Code {
     --depth_;
     line(tail);
   }
-  void reopen(const std::string& middle) {  // middle: `} else {`
+  // Closes a block and opens the next one, for example with the line `} else {`.
+  void reopen(const std::string& middle) {
     close(middle);
     ++depth_;
   }
-  // Numbers between braces, as many per line as fit.
+  // Writes a table: numbers between braces, as many per line as fit.
   void table(const std::string& head, const std::vector<std::string>& numbers);
   void append(const Code& lines);  // appends `lines`, indented to the current depth
   void raw(const std::string& text) { text_ += text; }

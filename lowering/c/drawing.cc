@@ -105,7 +105,7 @@ static void draw_uniform_f64(double* out, int64_t n, double a, double b, uint64_
   }
 }
 )";
-// T and N are replaced by a type and a name.
+// Code that draws normal numbers. T and N are replaced by a type and a name.
 constexpr const char* normal_text = R"(
 static void draw_normal_N(T* out, int64_t n, double mean, double deviation, uint64_t seed, uint64_t operator_key,
                           int64_t cycle) {

@@ -1,4 +1,4 @@
-// Combines expressions.
+// Combines expressions of C and adds parentheses where they are needed.
 #include "lowering/c/expression.h"
 
 namespace rml::c99 {

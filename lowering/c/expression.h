@@ -27,10 +27,10 @@ enum class Binding : std::uint8_t {
 struct Expression {
   std::string text;
   Binding binding = Binding::name;
-  std::set<loops::BufferId> reads = {};  // buffers that may be written later
+  std::set<loops::BufferId> reads = {};  // buffers that the expression reads and that may be written later
 };
 
-// The text, in parentheses if its operator binds less strongly than `least`.
+// The text of an expression. It is in parentheses if its operator binds less strongly than `least`.
 std::string bound(const Expression&, Binding least);
 
 Expression name_of(std::string text);

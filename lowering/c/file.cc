@@ -90,7 +90,7 @@ std::string File::constant(loops::BufferId b) {
 
 std::size_t File::site(const loops::Program& of, std::uint32_t body, std::uint32_t site) {
   const steps::Program& part = body == UINT32_MAX ? *of.steps : *of.bodies[body];
-  constexpr std::size_t named_faults = 2;  // number of faults that print_c.cc gives names
+  constexpr std::size_t named_faults = 2;  // number of faults that have names in the file (print_c.cc)
   if (site >= part.sites.size()) return 0;
   const auto [at, added] = sites_.try_emplace({body, site}, messages_.size() + named_faults);
   if (added) {
@@ -142,7 +142,7 @@ std::string File::equation(const Core& of, ValueId v) const {
   const Value& value = of[v];
   if (value.span.file == 0) return "";
   const std::string head = value.name.empty() ? "" : value.name + " = ", tail = "  (" + place(value.span) + ")";
-  constexpr std::size_t around = 16;  // comment delimiters and indentation
+  constexpr std::size_t around = 16;  // columns for comment delimiters and indentation
   const std::size_t most = page_columns - std::min(page_columns / 2, around + head.size() + tail.size());
   std::string text;
   for (const char c : sources.text(value.span)) {

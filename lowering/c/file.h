@@ -48,14 +48,14 @@ class File {
   void add_array(std::uint32_t index, Field field) { arrays_[index] = add_field(steps.arrays[index].name, field); }
   const std::vector<Field>& fields() const { return fields_; }
 
-  // The name of a table with the constant's elements.
+  // Returns the name of a table that has the constant's elements.
   std::string constant(loops::BufferId);
   const Tensor& elements(loops::BufferId) const;
   std::string table(const std::string& wanted, const Tensor&);
   std::string zeros(DType, std::int64_t n);
   const Code& constants() const { return constants_; }
 
-  // The index of the site's text in NODE_message.
+  // Returns the index of the site's text in NODE_message.
   std::size_t site(const loops::Program&, std::uint32_t body, std::uint32_t site);
   const std::vector<std::string>& messages() const { return messages_; }
 
@@ -78,14 +78,14 @@ class File {
     bool written = false;
   };
   void write_table(const std::string& symbol, const Tensor&);
-  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // body, value, cell
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // identifies a table by body, value and cell
   Key key(const loops::Buffer& b) const { return {b.body, b.value.index, b.value.valid() ? 0 : b.index}; }
-  std::map<Key, Table> tables_;  // named at the beginning, so that no variable hides them
+  std::map<Key, Table> tables_;  // tables of constants; named at the beginning, so that no variable hides them
   Code constants_, externals_;
   std::vector<std::string> messages_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> sites_;
   void name_externals();
-  std::map<std::string, std::string> external_names_;  // these names are also chosen at the beginning
+  std::map<std::string, std::string> external_names_;  // names of the user's functions, also chosen at the beginning
   std::set<std::string> declared_;
 };
 

@@ -53,7 +53,7 @@ constexpr std::array templates = {
              "  return (T)product;\n}"},
 };
 
-// Operations of floats that need a function; F: the suffix of functions.
+// Operations on floats that need a function. T, N and F stand for the type, its name and the suffix of functions.
 constexpr std::array real_templates = {
     std::pair{"sign", "static T sign_N(T x) { return isnan(x) ? x : (T)((x > 0) - (x < 0)); }"},
     std::pair{"minimum", "static T minimum_N(T a, T b) { return a <= b || isnan(a) ? a : b; }"},

@@ -1,4 +1,4 @@
-// Queries of the printer about ports and statements.
+// Answers queries of the printer about ports and statements.
 #include "lowering/c/interface.h"
 
 #include <algorithm>

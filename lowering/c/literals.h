@@ -1,4 +1,4 @@
-// Types and numbers in the notation of C99.
+// Writes types and numbers in the notation of C99.
 #pragma once
 
 #include <string>

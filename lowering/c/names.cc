@@ -25,7 +25,7 @@ constexpr std::array functions = {
     "printf", "malloc",      "free",   "calloc",   "realloc", "rand",      "random",     "select",  "signal",
     "time",   "clock"};
 
-// A sequence of other characters becomes one separator.
+// An identifier made from a name. A sequence of other characters becomes one separator.
 std::string identifier(std::string_view name) {
   std::string text;
   for (const char c : name) {
@@ -39,7 +39,7 @@ std::string identifier(std::string_view name) {
   return text[0] >= '0' && text[0] <= '9' ? "value_" + text : text;
 }
 
-// Names of helper functions, such as add_i32, draw_key.
+// True for the names of helper functions, such as add_i32 and draw_key.
 bool is_of_helpers(const std::string& name) {
   if (name.starts_with("draw_") || name == "philox" || name == "to_odd") return true;
   const std::size_t last = name.rfind('_');

@@ -31,7 +31,7 @@ class Names {
 
  private:
   std::set<std::string> taken_;
-  std::map<std::string, unsigned> next_;  // by name: the first number that may still be free
+  std::map<std::string, unsigned> next_;  // indexed by name: the first number that may still be free
 };
 
 }  // namespace rml::c99

@@ -245,7 +245,7 @@ bool Plan::may_lie_in(BufferId target, const Reference& copy, const std::vector<
   });
 }
 
-// A tensor that is copied to its storage may be computed there.
+// Finds a place for b: a tensor that is copied to its storage may be computed there directly.
 void Plan::find_targets(BufferId b) {
   if (fates_.contains(b) || is_scalar(program_.buffers[b.index])) return;
   const std::vector<const Reference*> all = of_root(b);
@@ -282,7 +282,7 @@ std::size_t Plan::next_write(BufferId b, std::size_t position) const {
 bool Plan::is_inlined(BufferId b) {
   const std::vector<Reference>& list = references_[b];
   const loops::Buffer& buffer = program_.buffers[b.index];
-  if (members_.at(b).size() > 1) return false;  // the aliases of b need the name of a variable
+  if (members_.at(b).size() > 1) return false;  // not inlined, because the aliases of b need the name of a variable
   if (!is_scalar(buffer) || list.size() != 2 || !list[0].stores || list[1].writes || !list[1].alone) return false;
   if (list[0].path.back().block != list[1].path.back().block) return false;
   const Core& core = buffer.body == UINT32_MAX ? *program_.steps->core : *program_.bodies[buffer.body]->core;

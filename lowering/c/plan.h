@@ -26,26 +26,26 @@ struct Place {
 };
 
 struct Reference {
-  std::vector<Place> path = {};  // the nested blocks, from the function's own to the innermost one
+  std::vector<Place> path = {};  // the nested blocks around the statement, from the function's own to the innermost one
   bool reads = false, writes = false;
-  bool alone = false;      // it is not within the loops of a nest
-  bool stores = false;     // writes the whole buffer, by a store or a copy
+  bool alone = false;      // true if the statement is not within the loops of a nest
+  bool stores = false;     // true if it writes the whole buffer, by a store or a copy
   std::size_t rounds = 0;  // number of rounds around the statement
   std::size_t position = 0;
-  loops::BufferId copied_from = {}, copied_to = {};  // if the statement is a copy
+  loops::BufferId copied_from = {}, copied_to = {};  // for a copy: its source and its target
 };
 
 struct Fate {
   enum Kind : std::uint8_t { local, inlined, alias } kind = local;
   loops::BufferId of;          // for an alias: the buffer that it names
-  bool at_definition = false;  // local: its first statement declares it
-  bool constant = false;       // local: declared by its only write
-  bool conditional = false;    // local: set on one side of a branch
+  bool at_definition = false;  // for a local variable: its first statement declares it
+  bool constant = false;       // for a local variable: it is declared by its only write
+  bool conditional = false;    // for a local variable: it is set on one side of a branch
 };
 
 class Plan {
  public:
-  // `given`: buffers that are defined before the block is entered.
+  // Plans a block. `given` are buffers that are defined before the block is entered.
   Plan(const loops::Program&, const loops::Block&, const std::vector<loops::BufferId>& given);
 
   const Fate& of(loops::BufferId b) const;
@@ -84,12 +84,14 @@ class Plan {
 
   const loops::Program& program_;
   std::map<BufferId, std::vector<Reference>> references_;
-  std::map<BufferId, std::vector<BufferId>> members_;  // by root
-  std::map<BufferId, std::vector<BufferId>> read_by_;  // by scalar: the buffers that the nest storing it reads
+  std::map<BufferId, std::vector<BufferId>> members_;  // indexed by root: all aliases of the buffer
+  std::map<BufferId, std::vector<BufferId>> read_by_;  // indexed by scalar: the buffers that the nest storing it reads
   std::map<BufferId, Fate> fates_;
   std::map<Place, std::vector<BufferId>> declared_;
-  std::map<BufferId, std::vector<std::size_t>> writes_;  // by root: the positions of its writes, once aliases are known
-  std::map<BufferId, std::size_t> stands_until_;  // inlined: the next write of a buffer that its expression reads
+  // Indexed by root: positions of its writes; complete once aliases are known.
+  std::map<BufferId, std::vector<std::size_t>> writes_;
+  // For an inlined scalar: the next write of a buffer that its expression reads.
+  std::map<BufferId, std::size_t> stands_until_;
   std::vector<BufferId> locals_, tensors_;
   std::vector<std::pair<Place, const loops::Branch*>> branches_;
   struct Side {

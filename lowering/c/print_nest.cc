@@ -33,8 +33,8 @@ class NestWriter {
   struct Item {
     Expression e;
     std::size_t uses = 0;
-    bool waits = false;   // its text has not been written yet
-    bool within = false;  // part of a minimum or maximum, which is printed as a whole
+    bool waits = false;   // true while the element's text has not been written
+    bool within = false;  // true if the element is part of a minimum or maximum, which is printed as a whole
     const char* extremum = nullptr;
   };
 
@@ -130,7 +130,7 @@ void NestWriter::find_extrema() {
   }
 }
 
-// A 32-bit type if it holds every index.
+// The type of loop variables: a 32-bit type if it holds every index.
 std::string NestWriter::index_type() const {
   double most = 0;
   const auto look = [&](const loops::Access& a) {

@@ -1,4 +1,4 @@
-// Prints NODE_step and NODE_run.
+// Prints NODE_step and NODE_run of a straight program.
 #pragma once
 
 #include "lowering/c/file.h"
@@ -8,7 +8,7 @@ namespace rml::c99 {
 
 void print_step(File&, Code&);
 void print_run(File&, Code&);
-// NODE_step_many, for the header.
+// Returns the text of NODE_step_many for the header.
 std::string step_many_text(const File&, bool faults);
 
 // `(void)x;` for each parameter of a function that its text does not name.

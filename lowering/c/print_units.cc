@@ -68,8 +68,9 @@ class UnitsWriter {
   Queues queues_;
   const std::string rows_ready_ = file_.symbol("rows ready");
   std::vector<UnitNames> units_;
-  bool told_ = false;                                      // true if the operands are those of rows to hand out
-  std::vector<std::pair<BufferId, std::string>> carried_;  // local cells of the current sweep
+  bool told_ = false;  // true if the operands are those of rows to hand out
+  // Local cells of the current sweep, with the names of their variables.
+  std::vector<std::pair<BufferId, std::string>> carried_;
 };
 
 UnitsWriter::UnitsWriter(File& file, Code& code)

@@ -7,8 +7,8 @@ namespace rml::c99 {
 
 struct Units {
   Code functions;
-  std::string of_queues;  // functions of the queues, which precede the others
-  Code initial;           // statements of NODE_reset
+  std::string of_queues;  // text of the functions of the queues, which precede the others
+  Code initial;           // text of the statements of NODE_reset
 };
 
 // Prints the functions, and adds the fields of queues, arrays and units to the state.

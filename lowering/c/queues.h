@@ -24,7 +24,8 @@ class Queues {
   void set_initial(Code&) const;
   // The parameter with the element that the caller gave in this cycle.
   const std::string& passed(QueueId q) const { return names_[q.index].passed; }
-  const std::string& given(QueueId q) const { return names_[q.index].given; }  // the name of the queue in NODE_push
+  // The name that the queue has in NODE_push.
+  const std::string& given(QueueId q) const { return names_[q.index].given; }
   bool passes(QueueId q) const { return file_.steps.queues[q.index].passing; }
   const std::string& functions() const { return functions_.text(); }
 

@@ -46,7 +46,7 @@ std::string Scope::memory_name(const Core& core, ValueId v) const {
   return "";
 }
 
-// The user's name, or the name of the operator.
+// The name to use if it is free: the user's name, or the name of the operator.
 std::string Scope::wanted_name(BufferId b) const {
   const loops::Buffer& buffer = file[b];
   if (!buffer.value.valid()) return buffer.space == Space::scratch ? "part" : "value";
@@ -192,7 +192,8 @@ void Scope::declare(Place at) {
       code.line(type + " " + name + "[" + std::to_string(std::max<std::int64_t>(count_of(buffer.shape), 1)) + "]" +
                 (file.steps.straight && !plan.of(b).conditional
                      ? ";"
-                     : " = {0};"));  // a memory may take the value before it is computed
+                     // A memory may take the value before it is computed, so the variable begins with zeros.
+                     : " = {0};"));
     const bool named = buffer.shape.empty() || (plan.is_read(b) && count_of(buffer.shape) > 0);
     if (!named) code.line("(void)" + name + ";");
   }

@@ -1,4 +1,4 @@
-// The variables of one C function, and its text.
+// Keeps the variables of one C function, and its text.
 #pragma once
 
 #include <cstdint>
@@ -37,23 +37,23 @@ class Scope {
   std::string last_flag;                      // the variable that MarkLast sets
   std::string cycle = "state->cycles";        // the current cycle, for messages of faults
   std::uint32_t body = UINT32_MAX;            // the body whose values are computed
-  std::function<std::string(QueueId)> push;   // the name of the function that pushes to a queue
-  std::function<Source(std::uint32_t)> take;  // the next element of an input; null: the input is a parameter
+  std::function<std::string(QueueId)> push;   // returns the name of the function that pushes to a queue
+  std::function<Source(std::uint32_t)> take;  // yields the next element of an input; null: the input is a parameter
 
   // Must be called before the first statement. Names variables: first for values that the user named, then loop
   // indices.
   void name_variables();
   std::string variable(loops::BufferId);
-  // A variable that belongs to no buffer.
+  // Declares a variable that belongs to no buffer.
   std::string temporary(DType, const Expression&);
   // Marks a buffer as too large for the stack.
   void keep_in_state(loops::BufferId);
   void call_it(loops::BufferId b, std::string text) { variables_[b] = std::move(text); }
 
-  // `index`: in elements; empty for a scalar.
+  // Reads an element. `index` counts elements; it is empty for a scalar.
   Expression read(loops::BufferId, const std::string& index);
   std::string place(loops::BufferId, const std::string& index);
-  std::string array(loops::BufferId);  // the address of the first element
+  std::string array(loops::BufferId);  // address of the buffer's first element
   // Sets a scalar to an expression: by a variable, or by inlining the expression at its use.
   void define(loops::BufferId, const Expression&);
   void declare(Place);

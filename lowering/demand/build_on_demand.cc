@@ -52,7 +52,8 @@ class Builder {
     part_.assign(core_.values.size(), false);
     std::vector<bool> seen_alone = conditions(core_);
     for (const ValueId root : roots) seen_alone[root.index] = true;
-    std::vector<std::uint32_t> depth(core_.values.size(), 0);  // depth of the values computed in one body
+    // Depth of each value among the values computed in one body.
+    std::vector<std::uint32_t> depth(core_.values.size(), 0);
     constexpr std::uint32_t deepest = 200;
     for (std::size_t i = 0; i < core_.values.size(); ++i) {
       for_each_operand(core_.values[i].rhs, [&](ValueId o) {
@@ -142,7 +143,7 @@ class Builder {
 
   const Core& core_;
   const Uses uses_;
-  std::vector<bool> part_;  // by ValueId: computed in the body of its user
+  std::vector<bool> part_;  // one per ValueId: true if the value is computed in the body of its user
   steps::Program program_;
   steps::OnDemand demand_;
   std::map<std::pair<ValueId, bool>, std::uint32_t> cuts_;

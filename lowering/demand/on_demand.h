@@ -22,7 +22,7 @@ struct DemandBody {
   std::vector<ValueId> results;   // the outputs of the body, in order
   bool effect = false;            // computing the body may have effects besides its results
   std::shared_ptr<const Core> core;
-  std::shared_ptr<Program> steps;  // set by lower_bodies
+  std::shared_ptr<Program> steps;  // the body as a straight program; set by lower_bodies
 };
 
 // A part of a state: the values that a memory may still read, or results that cannot be computed again.
@@ -35,12 +35,12 @@ struct DemandOrigin {
 struct OnDemand {
   std::vector<DemandBody> bodies;
   std::vector<DemandOrigin> origins;
-  std::vector<std::uint32_t> body_of;       // by ValueId: index in bodies; UINT32_MAX: none
-  std::vector<bool> asked;                  // by ValueId: other equations request it as a value of its own
-  std::vector<ValueId> memories;            // fbys
-  std::vector<std::uint32_t> cut_of;        // by ValueId of a sample: index in Program::cuts
-  std::vector<std::uint32_t> cut_of_clock;  // by ClockId
-  std::vector<std::uint32_t> knot_site;     // by ValueId: the site of a value that may need itself
+  std::vector<std::uint32_t> body_of;       // indexed by ValueId: index in `bodies`; UINT32_MAX: no body computes it
+  std::vector<bool> asked;                  // one per ValueId: true if other equations request it as a value of its own
+  std::vector<ValueId> memories;            // the fby equations, whose values later instants read
+  std::vector<std::uint32_t> cut_of;        // indexed by ValueId of a sample: index in Program::cuts
+  std::vector<std::uint32_t> cut_of_clock;  // indexed by ClockId: index in Program::cuts
+  std::vector<std::uint32_t> knot_site;     // indexed by ValueId: the site of a value that may need itself
   std::vector<std::uint32_t> assert_sites;
 };
 

@@ -1,4 +1,4 @@
-// The back end in overview: from Steps to an optimised module.
+// Runs the back end: from Steps to an optimised module.
 #include "lowering/llvm/emit.h"
 
 #include <llvm/IR/DiagnosticHandler.h>

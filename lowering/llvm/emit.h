@@ -24,7 +24,7 @@ namespace rml {
 
 // Something that a target cannot do, and the place in the source that requires it, if known.
 struct NotEmitted {
-  std::string text;  // empty: no error
+  std::string text;  // message of the error; empty: no error
   Span span = {};
   std::string note = {};
 };

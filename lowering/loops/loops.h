@@ -41,7 +41,7 @@ struct Buffer {
   DType dtype{};
   Shape shape;
   ValueId value;            // the value that the elements belong to; invalid if there is none
-  std::uint32_t index = 0;  // its meaning depends on the space
+  std::uint32_t index = 0;  // number whose meaning depends on the space
   // Index in Program::bodies of the body that owns a value or scratch; UINT32_MAX: the program itself.
   std::uint32_t body = UINT32_MAX;
 };
@@ -51,7 +51,7 @@ struct Buffer {
 struct Access {
   BufferId buffer;
   std::int64_t start = 0;
-  std::vector<std::int64_t> steps;  // by axis of the nest
+  std::vector<std::int64_t> steps;  // stride for each axis of the nest
   // Pairs: an element of the body, and the step that it is multiplied by.
   std::vector<std::pair<std::uint32_t, std::int64_t>> computed;
 };
@@ -60,9 +60,9 @@ struct Access {
 // operands.
 
 struct Number {
-  Tensor value;  // a scalar
+  Tensor value;  // a constant scalar
 };
-struct Index {  // the index of a loop, i64
+struct Index {  // yields the index of a loop, as an i64
   std::size_t axis = 0;
 };
 struct Load {
@@ -74,16 +74,16 @@ struct Operation {
   DType dtype{};  // dtype of the operands
   std::vector<std::uint32_t> operands;
 };
-struct Convert {  // converts like scalar::convert
+struct Convert {  // converts an element, as scalar::convert does
   DType to{}, from{};
   std::uint32_t operand = 0;
 };
-struct LibraryCall {  // a function of the C library, by its name for doubles
+struct LibraryCall {  // calls a function of the C library, by its name for doubles
   std::string function;
   DType dtype{};
   std::vector<std::uint32_t> operands;
 };
-struct IsNan {  // yields a bool
+struct IsNan {  // yields true for NaN, as a bool
   DType dtype{};
   std::uint32_t operand = 0;
 };
@@ -103,7 +103,8 @@ struct Check {
   std::uint32_t bad = 0;
   int kind = 0;
   std::uint32_t site = 0;
-  std::uint32_t value = UINT32_MAX, bound = UINT32_MAX;  // elements that the message shows, i64; UINT32_MAX: none (0)
+  // Elements of type i64 that the message shows; UINT32_MAX: 0 is shown.
+  std::uint32_t value = UINT32_MAX, bound = UINT32_MAX;
 };
 using Element = std::variant<Number, Index, Load, Operation, Convert, LibraryCall, IsNan, Store, Sum, Check>;
 
@@ -116,9 +117,9 @@ struct Axis {
   Role role = Role::each;
 };
 struct Nest {
-  std::vector<Axis> axes;  // none: the body runs once
+  std::vector<Axis> axes;  // axes of the loops; empty: the body runs once
   std::vector<Element> body;
-  ValueId of;  // the value that is computed; readers are shown its equation
+  ValueId of;  // the value that is computed; messages and texts show its equation
 };
 
 // ---- statements around nests
@@ -160,7 +161,7 @@ struct Rounds {
 };
 struct Branch {
   steps::Test::Kind kind = steps::Test::value;  // the kind of test
-  BufferId condition;                           // Test::value: a Boolean scalar
+  BufferId condition;                           // for Test::value: a Boolean scalar
   bool positive = true;
   std::unique_ptr<Block> then_block, else_block;  // never null; may be empty
 };
@@ -204,7 +205,7 @@ struct Program {
       bodies;  // bodies of iterations, one for each call; each body has values of its own
   std::vector<Buffer> buffers;
   std::vector<Unit> units;
-  std::vector<BufferId> rows;  // where the emitter's operands are put
+  std::vector<BufferId> rows;  // buffers into which the emitter's operands are put
 };
 
 // The dtype of each element of the nest; DType::boolean for elements without a result.
@@ -213,10 +214,10 @@ std::vector<DType> dtypes(const Program&, const Nest&);
 // A part of a program that cannot be lowered, with its place in the source.
 struct Refusal {
   Span span;
-  std::string what;  // for example "`fft`, a kernel of the runtime"
+  std::string what;  // the refused operation, for example "`fft`, a kernel of the runtime"
 };
 
-// The text form (`rmlc show loops`).
+// The text form of a program (`rmlc show loops`).
 std::string print(const Program&);
 
 // Checks what must hold of a program; returns the first violation as text, or empty.

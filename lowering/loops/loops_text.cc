@@ -238,7 +238,7 @@ class LoopsText {
   }
 
   const Program& p_;
-  std::vector<std::uint32_t> scratch_;  // by buffer: its number among scratch
+  std::vector<std::uint32_t> scratch_;  // indexed by buffer: its number among the scratch buffers
   std::uint32_t body_ = UINT32_MAX;     // the body whose statements are written
   std::string text_;
 };

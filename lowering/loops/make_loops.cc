@@ -47,7 +47,8 @@ class BlockWriter {
     const ValueId v = s.value;
     if (scope_.in_loops(v)) return;
     std::visit(Overloaded{[&](const core::Apply&) { write_value(scope_, v, to); },
-                          [&](const core::Call& c) { call(v, c, to); }, [](const core::Const&) {},  // has a buffer
+                          // A constant already has a buffer.
+                          [&](const core::Call& c) { call(v, c, to); }, [](const core::Const&) {},
                           // The call to which a result belongs writes it.
                           [](const core::Result&) {}, [&](const core::Input&) { not_computed(v); },
                           [&](const core::When&) { not_computed(v); }, [&](const core::Merge&) { not_computed(v); },

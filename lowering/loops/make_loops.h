@@ -11,7 +11,7 @@ namespace rml::loops {
 // A program as loops. Refused parts have no code in it, so the program is complete only if nothing is refused.
 struct Made {
   Program program;
-  std::vector<Refusal> refused;  // in the order of the program
+  std::vector<Refusal> refused;  // refused operations, in the order of the program
 };
 Made make_loops(std::shared_ptr<const steps::Program>);
 

@@ -31,7 +31,7 @@ namespace {
 class Elements final : public scalar::Spelling {
  public:
   using Term = scalar::Term;
-  // Elements for the body of v, whose operands have this dtype.
+  // Computes elements in the body of v, whose operands have this dtype.
   Elements(NestBuilder& nest, DType dtype, ValueId v) : nest_(nest), dtype_(dtype), value_(v) {}
 
   Term term(std::uint32_t element) { return {*this, &elements_.emplace_back(element)}; }

@@ -29,7 +29,7 @@ class NestBuilder {
 
   std::uint32_t number(Tensor);
   std::uint32_t number(DType dtype, double value) { return number(Tensor::number(dtype, value)); }
-  std::uint32_t index(std::size_t axis);  // the index of an axis of the loops
+  std::uint32_t index(std::size_t axis);  // yields the index of an axis of the loops
   std::uint32_t load(Access);
   std::uint32_t operation(ScalarOp, std::vector<std::uint32_t> operands);
   std::uint32_t convert(DType to, std::uint32_t operand);
@@ -60,7 +60,7 @@ class NestBuilder {
   Scope& scope_;
   Nest nest_;
   std::vector<std::size_t> axis_;  // by axis of the loops: the axis of the nest; SIZE_MAX: none
-  std::vector<DType> dtypes_;      // by element
+  std::vector<DType> dtypes_;      // dtype of each element
   std::vector<Seen> seen_;
 };
 

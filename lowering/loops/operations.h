@@ -9,7 +9,7 @@
 namespace rml::loops {
 
 struct OperationFacts {
-  std::string_view name;  // empty: a composed operation, or a function of the C library
+  std::string_view name;  // name of the operation; empty: a composed operation, or a function of the C library
   std::size_t operands = 0;
   DTypeSet allowed = 0;  // the allowed dtypes; all operands have the same one, except the condition of select
 };

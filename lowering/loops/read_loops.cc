@@ -18,7 +18,7 @@ namespace rml::loops {
 namespace {
 
 constexpr std::uint32_t of_program = UINT32_MAX;
-constexpr std::size_t deepest = 2000;  // nested blocks
+constexpr std::size_t deepest = 2000;  // limit on the nesting depth of blocks
 constexpr std::size_t most_axes = 64;
 
 class LoopsReader : FormReader {
@@ -85,7 +85,7 @@ class LoopsReader : FormReader {
     lines_.expect(":");
     return lines_.ok() ? body : of_program;
   }
-  // Calls f while ids refer to that body's core.
+  // Calls f while ids refer to the core of that body.
   template <class F>
   void within(std::uint32_t body, const F& f) {
     const std::shared_ptr<const Core> outer = shared_core();
@@ -354,7 +354,7 @@ class LoopsReader : FormReader {
     if (!numbered(word, 't', n)) lines_.fail("expected an element, `t0` say");
     return n;
   }
-  // Reads a letter and a number, for example `t12`: n becomes 12.
+  // Reads a letter and a number. For example, `t12` sets n to 12.
   static bool numbered(const std::string& word, char letter, std::uint32_t& n) {
     if (word.empty() || word[0] != letter) return false;
     const char* const end = word.data() + word.size();

@@ -1,4 +1,4 @@
-// Creates buffers, each at its first request.
+// Creates the buffers of a program, each at its first request.
 #include "lowering/loops/scope.h"
 
 #include "lowering/steps/index_map.h"

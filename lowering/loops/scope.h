@@ -54,7 +54,7 @@ class Scope {
   BufferId add(Buffer);
   BufferId kept(std::map<std::uint32_t, BufferId>&, Space, std::size_t index, Type);
 
-  std::map<ValueId, std::vector<ValueId>> results_;  // by call
+  std::map<ValueId, std::vector<ValueId>> results_;  // indexed by call: its results
   Program& out_;
   std::shared_ptr<const steps::Program> steps_;
   std::uint32_t body_;

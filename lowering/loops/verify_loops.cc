@@ -290,7 +290,7 @@ class Verifier {
 
   const Program& p_;
   std::set<BufferId> written_, sometime_;  // written so far; written by any statement of this instant
-  std::size_t branches_ = 0;               // branches around the statement
+  std::size_t branches_ = 0;               // number of branches around the statement
   CheckedIndices checked_;
   std::uint32_t body_ = UINT32_MAX;  // the body whose statements are checked
   ValueId of_;

@@ -45,12 +45,12 @@ struct Places {
   struct Index {
     std::int64_t start = 0;
     Strides strides;      // strides of the tensor of indices
-    std::int64_t extent;  // extent of the axis in `whole`
+    std::int64_t extent;  // extent of the indexed axis in `whole`
     std::int64_t step;    // distance of neighbouring elements along the axis
   };
   std::vector<Index> indices;
   Strides whole;          // strides of the other axes in `whole`
-  std::size_t block = 0;  // number of last loops over the elements that share an index
+  std::size_t block = 0;  // number of last loops that run over the elements sharing an index
 };
 
 // Lines along one axis, or one line of all elements in row-major order.
@@ -174,7 +174,7 @@ void write_add_at(Scope& s, ValueId v, Block& to) {
   const Places p = take_places(shape_of(s, v), shape_of(s, a.operands[2]), a.attributes[0]);
   start_from(s, v, a.operands[0], to);
   const bool from_end = a.attributes[1].integers[0] != 0;
-  if (!from_end && elements(shape_of(s, a.operands[2])) > 0) {  // no index is negative
+  if (!from_end && elements(shape_of(s, a.operands[2])) > 0) {  // no index is negative, so none is counted from the end
     NestBuilder nest(s, v, {elements(shape_of(s, a.operands[2]))});
     const std::uint32_t index = nest.convert(DType::i64, nest.load(nest.at(in_memory(s, a.operands[2], to), 0, {1})));
     const std::uint32_t negative = nest.operation(ScalarOp::lt, {index, nest.number(DType::i64, 0)});

@@ -31,7 +31,8 @@ Tensor limit(DType dtype, bool largest) {
   auto* bytes = static_cast<unsigned char*>(t.data());
   const std::size_t size = byte_size(dtype);
   for (std::size_t k = 0; k < size; ++k) bytes[k] = largest ? 0xff : 0;
-  if (is_signed(dtype)) bytes[size - 1] = largest ? 0x7f : 0x80;  // little-endian
+  // The last byte is the highest one, because numbers are little-endian.
+  if (is_signed(dtype)) bytes[size - 1] = largest ? 0x7f : 0x80;
   return t;
 }
 
@@ -143,7 +144,7 @@ void write_place_of_extremum(Scope& s, ValueId v, Block& to) {
                       place = nest.load(nest.at(best, 0, {after, 1, 0}));
   const ScalarOp strictly = maximum ? ScalarOp::gt : ScalarOp::lt, weakly = maximum ? ScalarOp::ge : ScalarOp::le;
   std::uint32_t wins = nest.operation(last ? weakly : strictly, {candidate, so_far});
-  if (is_float(nest.dtype(candidate))) {  // a NaN and a number are unordered
+  if (is_float(nest.dtype(candidate))) {  // NaN needs a test of its own, because it is unordered with every number
     wins = nest.operation(ScalarOp::logical_or, {wins, nest.is_nan(candidate)});
     if (!last) {
       const std::uint32_t found = nest.is_nan(so_far);

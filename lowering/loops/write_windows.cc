@@ -138,7 +138,7 @@ struct Sliding {
 // A convolution, or the gradient of its filter. The result begins with zeros.
 struct Correlation {
   const Convolution c;
-  const BufferId x, other;  // other: the filter, or the adjoint of the outputs
+  const BufferId x, other;  // `other` is the filter, or the adjoint of the outputs
   const Triple outputs = each_axis(c.windows, &window::Axis::out), taps = each_axis(c.windows, &window::Axis::size);
   const std::int64_t out = volume(outputs), of_filter = volume(taps);
   Correlation(Scope& s, ValueId v, Block& to)
@@ -241,7 +241,7 @@ struct Pool {
 // The divisor of averages: a number if it is the same for all outputs, otherwise a buffer.
 struct Divisor {
   double number = 1;
-  BufferId buffer;  // invalid: the number is used
+  BufferId buffer;  // buffer of the divisor; invalid: the divisor is the number
 };
 
 // Counts the covered elements by sliding windows over ones, which replace the elements that count.

@@ -201,8 +201,8 @@ class Absorption {
   Schedule& s_;
   const Core& core_;
   const DependenceGraph& graph_;
-  std::vector<std::vector<ValueId>> users_;  // by ValueId
-  std::vector<bool> looked_at_;              // by ValueId: an output, an assertion or a condition reads it
+  std::vector<std::vector<ValueId>> users_;  // indexed by ValueId: its users
+  std::vector<bool> looked_at_;              // one per ValueId: true if an output, an assertion or a condition reads it
 };
 
 }  // namespace

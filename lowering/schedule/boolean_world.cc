@@ -209,7 +209,7 @@ void BooleanWorld::evaluate(const BooleanOrder::Node& n, Cycles where) {
     case Meaning::sample:
       yes = y(n.a), no = o(n.a);
       break;
-    default:  // a merge
+    default:  // the last remaining kind is a merge
       yes = (y(n.a) & y(n.b)) | (o(n.a) & y(n.c)), no = (y(n.a) & o(n.b)) | (o(n.a) & o(n.c));
   }
   yes_[n.index] |= yes & where;

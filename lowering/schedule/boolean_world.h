@@ -42,8 +42,8 @@ class BooleanOrder {
   enum class Meaning : std::uint8_t { clock, letter, negation, both, either, equal, unequal, sample, merge, fby, post };
   struct Node {
     Meaning meaning;
-    std::uint32_t index;  // a clock or a value
-    ValueId a, b, c;      // operands
+    std::uint32_t index;  // the number of a clock or a value
+    ValueId a, b, c;      // operands of the node
   };
   const Core& core() const { return core_; }
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -92,8 +92,8 @@ class BooleanWorld {
   const std::uint32_t number_;
   // In the first world, the sequences of all letters together, if there are few letters.
   std::vector<std::uint8_t> sequence_;
-  std::vector<Cycles> yes_, no_;          // by value
-  std::vector<Cycles> present_, absent_;  // by clock
+  std::vector<Cycles> yes_, no_;          // one per value: the cycles at which it is known to be true, or false
+  std::vector<Cycles> present_, absent_;  // one per clock: the cycles at which it is known to be present, or absent
 };
 
 }  // namespace rml

@@ -103,7 +103,7 @@ class Completion {
     return conditions;
   }
 
-  // Conditions precede the values that they sample.
+  // Lists the operands of a unit. Conditions precede the values that they sample.
   void list_operands(ScheduledUnit& u, std::uint32_t index, const std::set<ValueId>& reads,
                      const std::set<ValueId>& always) const {
     const auto needed = [&](ValueId v) { return always.contains(v) ? std::vector<Literal>() : guards(v, index); };

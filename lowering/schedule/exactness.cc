@@ -110,7 +110,7 @@ class PartExactness {
   struct Row {
     std::uint32_t state;
     PortSet asked;
-    std::uint32_t before, edge;  // the row one instant earlier, and the edge from there
+    std::uint32_t before, edge;  // index of the row one instant earlier, and the edge that leads from there
   };
 
   // Finds the states that a run can reach before an assumption is broken (runs_), and those whose next row needs itself
@@ -162,7 +162,7 @@ class PartExactness {
   PortSets& sets_;
   PortSet looks_, waits_, raised_;
   std::vector<std::uint32_t> reached_by_;
-  std::vector<bool> runs_, doomed_;  // by state; empty until computed
+  std::vector<bool> runs_, doomed_;  // one per state (see find_doomed); empty until computed
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known_;
   std::vector<Row> rows_;
 };
@@ -181,7 +181,7 @@ class Exactness {
     }
     for (std::uint32_t u = 0; u < s_.units.size(); ++u)
       if (s_.units[u].segmented) add_assumptions(u);
-    // All columns belong to one part, because a broken assumption matters in any row.
+    // A broken assumption matters in any row, so all columns are checked together, as one part.
     const Node all_columns = crossings_.all(std::vector<Node>(roots));
     for (const Alarm& a : alarms_) roots.push_back(crossings_.all({a.raised, all_columns}));
     conditions_.close();

@@ -19,12 +19,12 @@ struct Inexact {
   enum Kind : std::uint8_t {
     assumption,  // a run can reach a cycle at which an assumption of the unit is false
     withheld,    // a run can reach a cycle at which the column is determined but not available
-    unknown,     // too many states: the budget is spent
+    unknown,     // not decided, because there are too many states for the budget
   } kind = unknown;
-  std::uint32_t unit = Schedule::nowhere;  // the unit of the broken assumption
+  std::uint32_t unit = Schedule::nowhere;  // number of the unit whose assumption is broken
   ValueId value;                           // the value that the assumption is about, or the column
-  std::string why;                         // a sentence with the user's names
-  std::string where;                       // the conditions of the cycles up to that point, oldest first
+  std::string why;                         // the reason, as a sentence with the user's names
+  std::string where;                       // the conditions of the cycles up to the row that is late, oldest first
 };
 
 // Takes a schedule with complete units (complete_units) before it is partitioned, and the core from which it was made,

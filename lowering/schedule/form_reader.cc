@@ -1,4 +1,4 @@
-// Reads ids and checks each against the form.
+// Reads ids, and checks that each one exists in the form.
 #include "lowering/schedule/form_reader.h"
 
 #include <algorithm>

@@ -59,7 +59,7 @@ class FormReader {
 // True if both cores have the same number of ports, with the same types.
 bool alike_ports(const Core&, const std::vector<Port>&, const Core& other, const std::vector<Port>& others);
 
-// For example "not %3".
+// The text of a literal, for example "not %3".
 std::string literal_text(Literal);
 // For example " at first last"; empty if the item is computed at all classes of instants.
 std::string classes_text(std::uint8_t classes);

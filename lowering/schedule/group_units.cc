@@ -196,9 +196,9 @@ class Grouping {
   const Target& target_;
   Diagnostics& diagnostics_;
   Schedule out_;
-  std::vector<Signature> signature_;  // by ValueId
+  std::vector<Signature> signature_;  // one per ValueId: its signature
   std::map<Signature, std::size_t> forward_units_;
-  std::map<std::uint32_t, Signature> unit_signatures_;  // by segmented unit
+  std::map<std::uint32_t, Signature> unit_signatures_;  // indexed by segmented unit: its signature
   SegmentUnits segments_;
 };
 

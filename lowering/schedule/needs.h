@@ -26,7 +26,8 @@ class Needs {
 
   const Core& core_;
   const BooleanWorld& world_;
-  std::vector<Cycles> needed_, pending_;  // by value
+  // One per value: the cycles at which it is needed, and those not processed yet.
+  std::vector<Cycles> needed_, pending_;
   std::vector<ValueId> work_;
 };
 

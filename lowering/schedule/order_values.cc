@@ -75,9 +75,10 @@ class ClockOrder {
   }
 
   const Core& core_;
-  std::vector<std::uint32_t> rank_, end_;          // by ClockId
-  std::vector<std::vector<std::uint32_t>> below_;  // by ClockId
-  // By clock and condition: the later ranked of the two sampled clocks.
+  // One per ClockId: its position in the order, and the end of the range of its samplings.
+  std::vector<std::uint32_t> rank_, end_;
+  std::vector<std::vector<std::uint32_t>> below_;  // indexed by ClockId: the clocks sampled from it
+  // Indexed by clock and condition: the later ranked of the two sampled clocks.
   std::map<std::pair<ClockId, ValueId>, ClockId> sampled_;
 };
 

@@ -239,10 +239,10 @@ class Partition {
   const Grain grain_;
   const Costs::OfTask& costs_;
   const Uses uses_;
-  const std::vector<bool> tells_clock_;  // by ValueId
-  std::vector<bool> shown_;              // by ValueId: true for outputs
+  const std::vector<bool> tells_clock_;  // one per ValueId: true if it is the condition of a clock
+  std::vector<bool> shown_;              // one per ValueId: true if it is an output
   std::vector<std::vector<ValueId>> atoms_;
-  std::vector<std::size_t> atom_of_;  // by ValueId
+  std::vector<std::size_t> atom_of_;  // indexed by ValueId: the atom that contains it
 };
 
 }  // namespace

@@ -78,7 +78,7 @@ class CutsOfCore {
   };
   const Found& found(Ends);
   const ScheduleFacts& facts(const Found& f) const { return f.own ? *f.own : facts_; }
-  // Null if the core is none of those found here.
+  // The facts about a core. Null if they were not computed here.
   const ScheduleFacts* facts_of(const std::shared_ptr<const Core>&) const;
 
  private:

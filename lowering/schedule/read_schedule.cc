@@ -140,7 +140,7 @@ class ScheduleReader : FormReader {
   }
 
   Schedule s_;
-  std::size_t begin_ = 0;  // where the unit that is being read begins
+  std::size_t begin_ = 0;  // position at which the unit that is being read begins
 };
 
 }  // namespace

@@ -134,7 +134,7 @@ class Retiming {
       return delayed_[key] = add(std::move(rhs), core_[u], clock_at(clock_of(u), s));
     }
     if (starts_.contains(u)) {
-      // The first instant of the late clock.
+      // Marks the first instant of the late clock.
       const ClockId clock = clock_at(clock_of(u), s);
       const ValueId init = constant(Tensor::boolean(true), u, clock);
       const ValueId next = constant(Tensor::boolean(false), u, clock);
@@ -170,7 +170,7 @@ class Retiming {
     return add(core::Merge{condition, positive ? x : none, positive ? none : x}, core_[like], clock);
   }
 
-  // x on K, sampled to u's clock at offset s.
+  // Samples x, which is on K, to u's clock at offset s.
   ValueId sample(ValueId u, ValueId x, int s) {
     ClockId clock = clock_;
     auto step = [&](ValueId condition, bool positive) {

@@ -1,4 +1,4 @@
-// Queries on a schedule.
+// Answers queries on a schedule.
 #include "lowering/schedule/schedule.h"
 
 #include <algorithm>

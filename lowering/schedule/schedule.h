@@ -30,10 +30,10 @@ struct StreamSource {
 struct ScheduledUnit {
   bool segmented = false;
   ClockId clock;                  // the instants at which the unit advances
-  std::vector<ValueId> values;    // forward: in order of computation
-  SegmentPlan plan;               // segmented
-  ValueId cut;                    // segmented: true at the last instant of each segment
-  std::vector<ValueId> operands;  // read from other units and inputs, conditions before what they sample
+  std::vector<ValueId> values;    // values that the unit computes; in a forward unit, in the order of computation
+  SegmentPlan plan;               // for a segmented unit: its passes
+  ValueId cut;                    // for a segmented unit: true at the last instant of each segment
+  std::vector<ValueId> operands;  // values of other units and inputs that it reads; conditions precede what they sample
   // By operand: the conditions, operands themselves, under which the unit reads it. The unit need not wait for the
   // operand at instants where a condition fails.
   std::vector<std::vector<Literal>> needed;
@@ -49,8 +49,9 @@ struct Schedule {
   static constexpr std::uint32_t nowhere = UINT32_MAX;
   std::shared_ptr<const Core> core;  // pruned and retimed; all ids of the schedule refer to this core
   std::vector<ScheduledUnit> units;
-  std::vector<std::uint32_t> unit_of;  // by ValueId; nowhere: constants, base inputs, posts read as streams
-  std::vector<StreamSource> sources;   // by ValueId: the value's own stream, or the stream that an acyclic post reads
+  // Indexed by ValueId: its unit; `nowhere` for constants, base inputs and posts read as streams.
+  std::vector<std::uint32_t> unit_of;
+  std::vector<StreamSource> sources;  // by ValueId: the value's own stream, or the stream that an acyclic post reads
   // Networks, by ValueId: true for a fby whose stream begins with its first value and continues with the values that
   // its unit hands out for the next instant. Empty if there is none.
   std::vector<bool> delayed;

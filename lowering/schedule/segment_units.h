@@ -42,8 +42,9 @@ class SegmentUnits {
   const Core& core_;
   const DependenceGraph& graph_;
   Schedule& out_;
-  std::vector<bool> asserted_;             // by ValueId
-  std::vector<std::uint32_t> last_sweep_;  // by ValueId: the last sweep that computes it; nowhere: none does
+  std::vector<bool> asserted_;  // one per ValueId: true if an assert reads it
+  // Indexed by ValueId: the last sweep that computes it; `nowhere`: no sweep does.
+  std::vector<std::uint32_t> last_sweep_;
   // By unit that may take in further components: the operands that it waits for.
   std::map<std::uint32_t, std::set<ValueId>> hosts_;
   // By cut and the operands that a unit waits for: the latest such unit.

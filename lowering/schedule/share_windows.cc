@@ -82,7 +82,7 @@ class Sharing {
     for (const auto& [cut, ring] : rings_)
       for (std::size_t k = 0; k < ring.size(); ++k) ties[ring[k]] = ring[(k + 1) % ring.size()];
     shared_ = {find_components(graph_, ties), {}};
-    std::set<std::uint32_t> mixed;  // joined components that contain a component with another end
+    std::set<std::uint32_t> mixed;  // joined components, one of which ends its segments elsewhere
     for (const auto& [first, result] : plans_) {
       if (ties.contains(first)) continue;  // a component with ties is planned again
       const std::vector<ValueId>& before = apart_.list[apart_.of[first.index]].values;
@@ -99,7 +99,7 @@ class Sharing {
   bool plan(const Rings::key_type& end, std::set<std::uint32_t>& mixed) {
     const Ring& looking = cuts_.at(end);
     const std::uint32_t c = now(looking[0]);
-    if (!mixed.insert(c).second) return false;  // the component is part of another ring as well
+    if (!mixed.insert(c).second) return false;  // refused, because the component is part of another ring as well
     const bool by_need = std::ranges::any_of(looking, [&](ValueId first) { return plans_.at(first).plan->by_need; });
     if (by_need && !closes(c, looking, end.first)) return false;
     auto plan = plan_under(graph_, shared_.components, c, {end.first, {}, by_need});
@@ -136,7 +136,7 @@ class Sharing {
   const Components& apart_;
   const std::map<ValueId, SegmentResult>& plans_;
   Rings rings_;
-  Rings cuts_;  // by ring: the components that look ahead
+  Rings cuts_;  // indexed by ring: the components that look ahead
   SharedWindows shared_;
 };
 

@@ -25,7 +25,7 @@ enum class Windows : std::uint8_t { apart, shared, wide };
 
 struct SharedWindows {
   Components components;
-  std::map<ValueId, SegmentResult> plans;  // by the first value of the component
+  std::map<ValueId, SegmentResult> plans;  // plan of each component, by its first value
 };
 
 // Nothing if no two components share an end, or if the joined component has no plan without assumptions, or looks

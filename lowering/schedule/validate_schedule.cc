@@ -44,7 +44,7 @@ class Validator {
   }
 
  private:
-  struct Early {  // a value that mentions another one before that is computed
+  struct Early {  // a value that mentions another one before that one is computed
     ValueId user, on;
   };
 
@@ -77,7 +77,7 @@ class Validator {
       if (s_.unit_of[i] != Schedule::nowhere && !listed[i]) return fail(name(ValueId{i}) + " is not in its unit");
   }
 
-  // A stream that skips elements must be that of as many posts.
+  // Checks sources: a stream that skips elements must be that of the same number of posts.
   void check_sources() {
     for (std::size_t i = 0; i < core_.values.size(); ++i) {
       const StreamSource& source = s_.sources[i];
@@ -365,8 +365,8 @@ class Validator {
 
   const Schedule& s_;
   const Core& core_;
-  std::vector<std::uint32_t> known_;  // by ValueId: the last unit that knew it
-  std::vector<bool> streams_;         // by ValueId: true if some unit reads its stream
+  std::vector<std::uint32_t> known_;  // indexed by ValueId: the last unit that knew it
+  std::vector<bool> streams_;         // one per ValueId: true if some unit reads its stream
   std::vector<Early> early_;
   std::vector<ValueId> unplaced_;  // values that may stop a run and that no unit computes
   bool segmented_ = false, conditional_ = false;

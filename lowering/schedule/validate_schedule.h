@@ -8,7 +8,7 @@
 
 namespace rml {
 
-// The first violation in words, or empty.
+// Describes the first violation; empty if the schedule is valid.
 std::string validate(const Schedule&);
 
 }  // namespace rml

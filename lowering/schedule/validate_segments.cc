@@ -141,9 +141,12 @@ class SegmentsOfUnit {
   const ScheduledUnit& unit_;
   const BooleanWorld& world_;
   const Needs& needs_;
-  std::array<int, cycles_in_a_world> begin_{}, end_{};               // by cycle: bounds of its segment
-  std::array<std::array<Cycles, longest>, longest + 1> instants_{};  // by length and instant: the cycles
-  std::vector<Cycles> done_;                                         // by ValueId
+  // One per cycle: bounds of the segment that contains it.
+  std::array<int, cycles_in_a_world> begin_{}, end_{};
+  // Indexed by length and instant: the cycles at that instant of a segment of that length.
+  std::array<std::array<Cycles, longest>, longest + 1> instants_{};
+  // One per ValueId: cycles at which it has been computed.
+  std::vector<Cycles> done_;
   std::string error_;
 };
 

@@ -16,7 +16,7 @@ namespace rml {
 
 class Waits {
  public:
-  static constexpr std::uint8_t group = 1;  // the group of the ports in these equations
+  static constexpr std::uint8_t group = 1;  // number of the group to which the ports in these equations belong
 
   Waits(const Schedule&, Conditions&, Crossings&);
 
@@ -40,7 +40,7 @@ class Waits {
   const Core& core_;
   Conditions& conditions_;
   Crossings& crossings_;
-  std::vector<bool> early_;  // by ValueId: the leading sweep or a forward unit hands it out
+  std::vector<bool> early_;  // one per ValueId: true if the leading sweep or a forward unit hands it out
   std::map<std::uint32_t, Crossings::Node> units_, ends_, clocks_;
   std::map<std::pair<ValueId, std::uint32_t>, Crossings::Node> streams_;
 };

@@ -134,7 +134,7 @@ class Batcher {
     return batch;
   }
 
-  // `gone`: values of any sweep that are no longer needed.
+  // Finds sums over a segment. `gone` are values of any sweep that are no longer needed.
   void find_sums(const Sweep& sweep, std::set<ValueId>& gone) {
     for (const PassItem& i : sweep.items) {
       const ValueId v = i.value;

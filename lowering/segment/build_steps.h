@@ -6,7 +6,7 @@
 
 namespace rml {
 
-// `network`: each unit becomes a task.
+// Writes the program of steps. `network`: each unit becomes a task.
 steps::Program build_steps(const Segments&, bool network);
 
 }  // namespace rml

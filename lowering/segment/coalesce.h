@@ -14,11 +14,11 @@
 
 namespace rml {
 
-// By value: the sweeps that read it.
+// The sweeps that read each value.
 using Looks = std::map<ValueId, std::set<std::size_t>>;
 
 struct Coalesced {
-  std::map<ValueId, ValueId> found_in;   // by value: the memory in whose cell the value is found
+  std::map<ValueId, ValueId> found_in;   // indexed by value: the memory in whose cell the value is found
   std::map<ValueId, ValueId> stored_in;  // by value: the memory in whose cell it is stored as the next value
 };
 

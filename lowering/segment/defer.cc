@@ -93,7 +93,7 @@ class Outside {
   const Core& core_;
   std::uint32_t unit_;
   const SegmentFacts& facts_;
-  std::map<std::uint32_t, bool> units_;  // by unit that was examined: whether it may wait
+  std::map<std::uint32_t, bool> units_;  // units that were examined: true if the unit may wait
   std::set<ValueId> told_;               // values that rows need: outputs, and the conditions of their presence
 };
 
@@ -107,7 +107,7 @@ std::int64_t kept_bytes(const SegmentFacts& facts, const std::vector<Sweep>& swe
   for (std::size_t s = 0; s < sweeps.size(); ++s)
     for (const PassItem& i : sweeps[s].items)
       for_each_operand(core[i.value].rhs, [&](ValueId o) {
-        const auto at = computed.find(o);  // operands of the unit count as computed in the leading sweep
+        const auto at = computed.find(o);  // an operand in the unit counts as computed in the leading sweep
         const bool here = at == computed.end() ? s == 0 : at->second == std::set<std::size_t>{s};
         if (!here && !core.is_const(o) && !facts.costs_nothing(o)) kept.insert(o);
       });

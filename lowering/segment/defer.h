@@ -12,7 +12,7 @@ namespace rml {
 
 struct Deferral {
   bool products = true;        // defer products that become one product over all instants of a segment
-  bool whole_segment = false;  // defer everything that may wait, instead
+  bool whole_segment = false;  // instead, defer everything that may wait
 };
 
 Segment defer(const Schedule&, const Streams&, const Segment&, const Deferral&, const Target&);

@@ -30,7 +30,7 @@ namespace rml {
 
 struct Sweep {
   bool backward = false;
-  std::vector<PassItem> items;  // in the order of computation within an instant
+  std::vector<PassItem> items;  // values in the order of computation within an instant
 };
 
 // A matrix of a product over a segment. Strides are in elements.
@@ -58,23 +58,23 @@ struct Memory {
   ValueId shares;       // the memory whose cell it shares; invalid: it has its own cell
 };
 
-// Where sweeps that do not compute a value find it.
+// The place where sweeps that do not compute a value find it.
 struct Home {
   enum Kind : std::uint8_t {
     array,    // an array with one element per instant
     cell,     // a cell of its own: a segment has one element of the value
-    memory,   // in the cell of `owner`, which holds it throughout the segment
+    memory,   // the cell of `owner` holds it throughout the segment
     next,     // in the cell of `owner`, whose next value it is, as soon as it is computed
-    settled,  // in the cell of another unit's memory, which never changes
+    settled,  // the cell of another unit's memory, which never changes, holds it
   } kind = array;
   ValueId owner;  // for the kinds `memory` and `next`: the memory in whose cell the value is found
 };
 
 struct Segment {
   std::uint32_t unit = 0;
-  std::vector<Sweep> sweeps;           // [0] is the leading sweep
+  std::vector<Sweep> sweeps;           // all sweeps; [0] is the leading one
   std::map<ValueId, Batch> products;   // items that are computed for all instants at once, before their sweep's loop
-  std::map<ValueId, Memory> memories;  // the key is a fby
+  std::map<ValueId, Memory> memories;  // memories of the unit, by their fby
   std::map<ValueId, Home> homes;       // homes of values that a sweep reads without computing them; set by assign_homes
 };
 

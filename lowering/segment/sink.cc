@@ -87,7 +87,8 @@ class Sinking {
         });
         if (stack.size() > before) continue;
         stack.pop_back();
-        if (stack.empty() || moved.erase(top.value) > 0) all.push_back(top);  // a value may have been pushed twice
+        // An item that was pushed twice is inserted once.
+        if (stack.empty() || moved.erase(top.value) > 0) all.push_back(top);
         if (!stack.empty()) here.insert(top.value);
       }
     }

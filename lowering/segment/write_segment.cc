@@ -62,7 +62,7 @@ class SegmentWriter {
   }
 
  private:
-  struct Carried {  // a register of the sweep that is being written
+  struct Carried {  // a register that the current sweep carries from instant to instant
     CellId cell;
     ValueId of, next;
   };
@@ -306,7 +306,7 @@ class SegmentWriter {
       return steps::SegmentMatrix{o.held ? ArrayId() : arrays_.at(o.value), o.held ? o.value : ValueId(), o.row,
                                   o.column};
     };
-    if (!segment_.homes.contains(v)) return;  // no sweep reads the value
+    if (!segment_.homes.contains(v)) return;  // no sweep reads the value, so it is not stored
     steps::SegmentProduct s{v, matrix(b.a), matrix(b.b), b.m, b.inner, b.n, {}, {}, {}};
     if (b.sum)
       s.sum = homes_.at(v);
@@ -387,15 +387,17 @@ class SegmentWriter {
   const ScheduledUnit& from_;
   const SegmentFacts facts_;
   const std::size_t closing_;          // number of the closing loop, which follows all sweeps
-  std::map<ValueId, CellId> cells_;    // cells of memories
-  std::map<ValueId, CellId> begins_;   // cells of copies of memories, made at the segment's start
-  std::map<ValueId, ArrayId> arrays_;  // arrays of values with arrays as homes
-  std::map<ValueId, CellId> homes_;    // cells of values with other homes
+  std::map<ValueId, CellId> cells_;    // cells of the memories, by their fby
+  std::map<ValueId, CellId> begins_;   // cells of copies of memories, made at the start of the segment
+  std::map<ValueId, ArrayId> arrays_;  // arrays of the values whose homes are arrays
+  std::map<ValueId, CellId> homes_;    // cells of the values with other homes
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;
-  std::optional<CellId> cut_before_;                     // the cut at the previous instant, if it is not belated
-  std::set<ValueId> available_;                          // values that the sweep being written has computed or loaded
-  std::vector<Carried> carried_;                         // registers of the sweep being written
-  std::vector<std::pair<Literal, CellId>> only_at_cut_;  // cells of literals at the previous instant
+  // Cell of the cut at the previous instant; none if the cut is belated.
+  std::optional<CellId> cut_before_;
+  std::set<ValueId> available_;   // values that the current sweep has computed or loaded so far
+  std::vector<Carried> carried_;  // registers of the current sweep
+  // Literals that must hold only at the cut, with their cells for the previous instant.
+  std::vector<std::pair<Literal, CellId>> only_at_cut_;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace rml {
 
-// The values of the segment must have their homes.
+// Writes the statements of a segment. Its values must have their homes.
 void write_segment(ProgramBuilder&, const Segment&);
 
 }  // namespace rml

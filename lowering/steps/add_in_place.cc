@@ -148,7 +148,7 @@ class Updates {
   steps::Program& program_;
   const Core& core_;
   steps::Unit& unit_;
-  std::vector<std::map<ValueId, std::uint32_t>> mentions_;  // for each sweep: how often its body mentions each value
+  std::vector<std::map<ValueId, std::uint32_t>> mentions_;  // one map per sweep: how often its body mentions each value
 };
 
 }  // namespace

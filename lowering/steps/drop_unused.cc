@@ -39,7 +39,7 @@ class Marks {
   }
 
  private:
-  std::vector<bool> is_marked_;  // by ValueId
+  std::vector<bool> is_marked_;  // one per ValueId
   std::vector<ValueId> all_;
 };
 
@@ -183,7 +183,7 @@ void drop_queues(steps::Program& program, const std::vector<bool>& popped) {
     readers[o.queue.index].insert(o.reader);
   });
   for (std::size_t q = 0; q < readers.size(); ++q) {
-    if (readers[q].empty()) continue;  // the queue of an input, from which a statement takes elements
+    if (readers[q].empty()) continue;  // the queue of an input, from which a statement takes elements, is kept
     steps::QueueInfo& queue = program.queues[q];
     std::vector<std::uint32_t> skips;
     for (const std::uint32_t r : readers[q]) skips.push_back(r < queue.skips.size() ? queue.skips[r] : 0);
@@ -213,13 +213,15 @@ void keep_outputs(const Core& core, steps::Block& block) {
   Walk(core, {}, used, false).block(block);
 }
 
-// Visits the units backwards, because units follow those whose values they read.
+// Removes unused values. Visits the units backwards, because they follow those whose values they read.
 void drop_unused(steps::Program& program) {
   std::vector<bool> popped(program.queues.size());
   for (const steps::Operand& o : program.emitter.operands) popped[o.queue.index] = true;
-  for (std::size_t q = 0; q < popped.size(); ++q)  // delayed streams are read by units before the one that writes them
+  // Keeps queues with a first element: units before the one that writes them read delayed streams.
+  for (std::size_t q = 0; q < popped.size(); ++q)
     if (program.queues[q].first.valid()) popped[q] = true;
-  Marks used(program.core->values.size()), found = used;  // used by the unit, used by one of its blocks
+  // `used`: values that the unit uses; `found`: values that one of its blocks uses.
+  Marks used(program.core->values.size()), found = used;
   for (auto unit = program.units.rbegin(); unit != program.units.rend(); ++unit) {
     for (const std::uint32_t input : unit->raw_inputs)
       for (const auto* list : {&program.input_queues, &program.input_flags})
@@ -231,7 +233,8 @@ void drop_unused(steps::Program& program) {
       }
     };
     walk({&unit->before, &unit->instant, &unit->commit});
-    for (steps::Pass& pass : unit->passes) walk({&pass.body, &pass.prologue});  // the prologue sets only cells
+    // A prologue sets only cells, so it is visited after the body.
+    for (steps::Pass& pass : unit->passes) walk({&pass.body, &pass.prologue});
     drop_operands(*unit, used);
     used.forget();
     for (const steps::Operand& o : unit->operands) popped[o.queue.index] = true;

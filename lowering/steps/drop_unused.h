@@ -1,4 +1,4 @@
-// Dead code elimination on steps.
+// Removes dead code from steps.
 #pragma once
 
 #include "lowering/steps/steps.h"

@@ -30,7 +30,7 @@ class Lead {
  private:
   void define(ValueId v, bool waits) { waits_[v.index] = waits_[v.index] || waits; }
 
-  // A result waits if its call does.
+  // True if the value depends on an input. A result waits if its call does.
   bool waits(ValueId v) const {
     const auto* result = std::get_if<core::Result>(&core_[v].rhs);
     return waits_[result != nullptr ? result->call.index : v.index];
@@ -66,12 +66,12 @@ class Lead {
                          std::make_unique<steps::Block>(part_of(*s.else_block, must_wait))};
     if (!must_wait) part.statements.emplace_back(std::move(branch));
   }
-  // Stores, and statements that may stop the run, are left out.
+  // The lead omits stores, and statements that may stop the run.
   template <class Other>
   void take(const Other&, bool, steps::Block&) {}
 
   const Core& core_;
-  std::vector<bool> waits_;  // by ValueId: depends on an input
+  std::vector<bool> waits_;  // one per ValueId: true if it depends on an input
 };
 
 steps::Block copy(const steps::Block& block) {

@@ -83,7 +83,7 @@ class PackFinder {
   const Target& target_;
   std::uint32_t unit_ = 0;
   std::set<CellId> restless_;
-  std::map<ValueId, std::set<CellId>> cells_;  // by value: the cells in which it may be
+  std::map<ValueId, std::set<CellId>> cells_;  // indexed by value: the cells that may contain it
   steps::Packs packs_;
 };
 

@@ -42,7 +42,7 @@ class WindowFinder {
       for (const steps::Pass& p : u.passes) note(p.prologue, true), note(p.body, true);
       note(u.commit, true);
     }
-    // A value that the lead computes as well cannot advance the ring.
+    // A value that the lead computes as well cannot advance the ring of a window.
     each_statement(program_.lead, [&](const steps::Statement& s) {
       if (const auto* compute = std::get_if<steps::Compute>(&s)) in_lead_.insert(compute->value);
     });
@@ -61,10 +61,10 @@ class WindowFinder {
   struct Cell {
     ValueId loaded, stored;
     Path store_path;
-    bool touched = false;  // something besides one load and one store uses the cell
+    bool touched = false;  // true if something besides one load and one store uses the cell
   };
 
-  // Smaller tensors are kept in registers or on the stack.
+  // True if the tensor is large enough. Smaller ones are kept in registers or on the stack.
   bool fits(const steps::CellInfo& cell) const {
     return !cell.local && !cell.shape.empty() && element_count(cell.shape).value_or(0) > target_.stack_elements;
   }
@@ -138,7 +138,7 @@ class WindowFinder {
   const Core& core_;
   const Target& target_;
   std::vector<Cell> cells_;
-  std::map<ValueId, Path> computed_;  // the path of each computation
+  std::map<ValueId, Path> computed_;  // the path on which each value is computed
   std::map<ValueId, int> uses_;
   std::set<ValueId> in_lead_;
   Path path_;

@@ -20,7 +20,7 @@ namespace rml {
 
 // A value that is another value shifted by `rows` rows, with `entering` before or after the rest.
 struct Move {
-  ValueId from, kept;  // `kept`: the rows of `from` that remain
+  ValueId from, kept;  // `kept` are the rows of `from` that remain
   ValueId entering;
   std::int64_t rows = 0;
   bool newest_first = true;

@@ -124,7 +124,7 @@ class Fusion {
       const bool once = mentions_[v.index] == 1;
       for (std::size_t k = 0; k < a->operands.size(); ++k) {
         const ValueId o = a->operands[k];
-        const bool again = program_.inlined[v.index] && !once;  // a view that several loops read
+        const bool again = program_.inlined[v.index] && !once;  // true for a view that several loops read
         if (candidates.contains(o.index) && visits_once(v, k) && !again) program_.inlined[o.index] = true;
         if (products.contains(o.index) && is_pointwise(core_, v) && reads_once(core_, v, k) && !again)
           program_.inlined[o.index] = true;
@@ -143,7 +143,7 @@ class Fusion {
   const Core& core_;
   const Target& target_;
   std::vector<std::uint32_t> mentions_;
-  std::vector<std::uint32_t> sizes_;  // by value: how many values its loops compute, inlined ones included
+  std::vector<std::uint32_t> sizes_;  // one per value: number of values that its loops compute, inlined ones included
 };
 
 }  // namespace

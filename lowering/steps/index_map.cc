@@ -1,4 +1,4 @@
-// Index arithmetic of pointwise operators, one rule per form.
+// Computes index arithmetic of pointwise operators, with one rule per form.
 #include "lowering/steps/index_map.h"
 
 #include "semantics/core/queries.h"

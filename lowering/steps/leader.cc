@@ -27,7 +27,7 @@ class Instant {
  public:
   explicit Instant(const Core& core) : core_(core), judged_(core.values.size(), unseen) {}
 
-  // A program in which an instant needs itself has been refused before.
+  // True if the value depends on memories only. Programs in which an instant needs itself were refused.
   bool needs_memories_only(ValueId v) {
     std::uint8_t& judged = judged_[v.index];
     if (judged != unseen) return judged == yes;
@@ -52,7 +52,7 @@ class Instant {
  private:
   enum : std::uint8_t { unseen, no, yes };
   const Core& core_;
-  std::vector<std::uint8_t> judged_;  // by ValueId
+  std::vector<std::uint8_t> judged_;  // one per ValueId: result of needs_memories_only
 };
 
 // True if the output's rows are the elements of its stream, without a shift by a post.
@@ -134,11 +134,11 @@ class Promptness {
   }
 
   const steps::Program& program_;
-  std::vector<std::uint32_t> writer_;  // by queue: the unit that writes it; none: the host
+  std::vector<std::uint32_t> writer_;  // indexed by queue: the unit that writes it; none: the host
   std::vector<bool> late_queue_;
-  std::vector<std::uint32_t> stored_by_;  // by cell
+  std::vector<std::uint32_t> stored_by_;  // indexed by cell: the unit that stores it
   std::vector<bool> late_cell_;
-  std::vector<bool> prompt_;  // by unit
+  std::vector<bool> prompt_;  // one per unit: true if its operands arrive with their cycle
 };
 
 // ---- memories ----------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ std::optional<LeadingCore> leading_core(const steps::Program& whole) {
 std::shared_ptr<const steps::Leader> make_leader(const steps::Program& whole, const LeadingCore& part,
                                                  steps::Program lowered) {
   if (!lowered.straight || lowered.core->outputs.size() != part.outputs.size()) return nullptr;
-  lowered.windows.clear();  // windows belong to cells of the whole program
+  lowered.windows.clear();  // windows belong to cells of the whole program, so the leader has none
   lowered.packs = {};
   find_lead(lowered);
   const Promptness prompt(whole);

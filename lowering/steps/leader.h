@@ -21,7 +21,7 @@ struct Leader {
     QueueId queue;  // the queue of the whole program whose last element is the memory
   };
   Program program;                     // only the lead of this program is used
-  std::vector<std::uint32_t> outputs;  // by output of `program`: the output of the whole program
+  std::vector<std::uint32_t> outputs;  // indexed by output of `program`: the output of the whole program
   // By cell of `program`: its place in the whole program; invalid if the lead does not read it.
   std::vector<Memory> memories;
 };
@@ -33,9 +33,9 @@ namespace rml {
 // A core with the equations of the outputs that need memories only. Memories keep their values.
 struct LeadingCore {
   Core core;
-  std::vector<std::uint32_t> outputs;  // their numbers in the whole program
+  std::vector<std::uint32_t> outputs;  // numbers that the outputs have in the whole program
 };
-// Takes a program with units. Nothing if it has no such output.
+// Extracts the leading outputs of a program with units. Nothing if it has none.
 std::optional<LeadingCore> leading_core(const steps::Program& whole);
 
 // `lowered` is the program that was made from the leading core. Returns null if the memories are not up to date between

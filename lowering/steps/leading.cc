@@ -17,7 +17,7 @@ constexpr int nothing = std::numeric_limits<int>::min(), too_far = 8;
 
 class Lookahead {
  public:
-  // `at_best`: the least lookahead over all instants; otherwise the greatest.
+  // With `at_best`, finds the least lookahead over all instants, otherwise the greatest.
   Lookahead(const Core& core, bool at_best) : core_(core), at_best_(at_best), ahead_(core.values.size(), nothing) {
     for (bool moved = true; moved;) {
       moved = false;
@@ -58,7 +58,7 @@ class Lookahead {
                                       core_[v].rhs));
   }
 
-  // On a sampled clock, the distance to the next instant is unknown.
+  // The lookahead of a post. On a sampled clock, the distance to the next instant is unknown.
   int next(ValueId post, int ahead) const {
     return ahead == nothing ? nothing : core_[post].clock == base_clock ? ahead + 1 : too_far;
   }
@@ -72,7 +72,7 @@ class Lookahead {
 
   const Core& core_;
   const bool at_best_;
-  std::vector<int> ahead_;  // by ValueId
+  std::vector<int> ahead_;  // one per ValueId: its lookahead in cycles
 };
 
 }  // namespace

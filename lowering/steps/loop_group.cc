@@ -69,7 +69,7 @@ class Grouping {
   }
 
   struct Updates {
-    std::map<ValueId, std::set<CellId>> cells;  // by update: the cells that store it
+    std::map<ValueId, std::set<CellId>> cells;  // indexed by update: the cells that store it
     // By value: the cells from which it, or the whole of which it is a part, is loaded.
     std::map<ValueId, std::set<CellId>> lies_in;
   };
@@ -213,7 +213,8 @@ class Grouping {
       found.cells[store->value].insert(store->cell);
       first = std::min(first, k);
     }
-    std::map<std::size_t, std::vector<std::size_t>> before;  // by position: the updates to insert, in reverse order
+    std::map<std::size_t, std::vector<std::size_t>> before;  // indexed by position: the updates to insert there, in
+                                                             // reverse order
     std::map<std::size_t, std::size_t> goes;
     const Barriers barriers = find_barriers(all, values);
     for (std::size_t k = std::min(first, all.size()); k-- > 0;) {
@@ -296,7 +297,7 @@ class Grouping {
   // For a run: which statements wait for which others.
   struct Waiting {
     std::vector<std::vector<std::size_t>> users;
-    std::vector<std::size_t> waits;  // the number of statements that each still waits for
+    std::vector<std::size_t> waits;  // one per statement: number of statements that it still waits for
     void add(std::size_t user, std::size_t on) {
       users[on].push_back(user);
       ++waits[user];
@@ -322,7 +323,7 @@ class Grouping {
 
   // A group of loops under construction, and the ready statements of the run.
   struct Group {
-    std::set<std::size_t> loops, free, others;  // ready statements
+    std::set<std::size_t> loops, free, others;  // statements that are ready, by kind
     // The ready loops of each shape. Loops that cannot join the group wait in `refused` until it is complete: a group
     // that grows does not accept them later.
     std::map<Shape, std::set<std::size_t>> by_shape;

@@ -1,4 +1,4 @@
-// Counts the uses of the values of a program.
+// Counts how often a program uses its values.
 #pragma once
 
 #include <map>

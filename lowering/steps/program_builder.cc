@@ -24,7 +24,7 @@ bool only_at_start(const Core& core, const ScheduledUnit& unit, ValueId v) {
   });
 }
 
-// Parameters keep their names.
+// Renames storage so that names are unique. Parameters keep their names.
 void make_names_unique(steps::Program& program) {
   std::set<std::string> taken;
   for (const steps::ParameterInfo& p : program.parameters) taken.insert(p.path);
@@ -117,7 +117,7 @@ void ProgramBuilder::add_sites() {
   for (const CoreAssert& a : core().asserts) asserts_of_[a.condition.index].push_back(site(a.span, a.message));
 }
 
-// A belated operand is read with the element of the next instant.
+// Makes an operand. A belated one is read with the element of the next instant.
 steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock, bool belated) {
   const StreamSource source = schedule_.sources[v.index];
   QueueId& q = queue_of_[source.value.index];
@@ -139,7 +139,7 @@ steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock, bool bel
   return o;
 }
 
-// Units read values of other units from queues. Straight programs have none.
+// Adds the units. They read values of other units from queues; straight programs have none.
 void ProgramBuilder::add_units() {
   program_.units.resize(schedule_.units.size());
   for (std::size_t u = 0; u < schedule_.units.size(); ++u) {

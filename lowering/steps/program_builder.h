@@ -26,16 +26,16 @@ class ProgramBuilder {
   const Core& core() const { return *schedule_.core; }
   steps::Unit& unit(std::uint32_t index) { return program_.units[index]; }
 
-  // The cell of a fby; the same cell each time.
+  // Returns the cell of a fby, which is made at the first call.
   CellId cell(ValueId fby, Tensor initial);
   CellId settled_cell(ValueId fby) const { return cell_of_.at(fby); }
   // Another cell of the same type: a copy from the start of a segment, or a register of a sweep.
   CellId copy_of(ValueId v, bool local);
   // A Boolean register of a sweep, which records that an event has occurred.
   CellId flag(bool initial);
-  // A Boolean that is kept from one instant to the next.
+  // Makes a cell for a Boolean that is kept from one instant to the next.
   CellId truth_before(ValueId condition, bool initial);
-  // A cell for a value of which a segment has one element.
+  // Makes a cell for a value of which a segment has one element.
   CellId kept(ValueId v);
   ArrayId array(ValueId like, std::uint32_t unit);
   std::uint32_t site(Span, std::string message);
@@ -65,11 +65,11 @@ class ProgramBuilder {
   const Schedule& schedule_;
   const Streams& streams_;
   steps::Program program_;
-  std::vector<QueueId> queue_of_;      // by ValueId
-  std::map<ValueId, CellId> cell_of_;  // by fby
-  // Straight programs: the outputs that each value is, by ValueId.
+  std::vector<QueueId> queue_of_;      // indexed by ValueId
+  std::map<ValueId, CellId> cell_of_;  // indexed by fby
+  // For straight programs, indexed by ValueId: the outputs that the value is.
   std::vector<std::vector<std::uint32_t>> outputs_of_;
-  std::vector<std::vector<std::uint32_t>> asserts_of_;  // sites of the asserts that check each value, by ValueId
+  std::vector<std::vector<std::uint32_t>> asserts_of_;  // indexed by ValueId: sites of the asserts that check it
 };
 
 }  // namespace rml

@@ -17,11 +17,12 @@
 
 namespace rml {
 
-using TestPath = std::vector<steps::Test>;  // outermost first; Test::positive selects the side of the branch
+// Tests of nested branches, outermost first; Test::positive selects the side.
+using TestPath = std::vector<steps::Test>;
 
 class StepWriter {
  public:
-  using Rename = std::function<steps::Test(const steps::Test&)>;  // replaces a test by an equivalent one
+  using Rename = std::function<steps::Test(const steps::Test&)>;  // returns an equivalent test
   explicit StepWriter(steps::Block& block, Rename rename = {}) : block_(block), rename_(std::move(rename)) {}
   void write(const TestPath&, steps::Statement);
 

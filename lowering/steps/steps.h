@@ -42,9 +42,9 @@ namespace steps {
 struct CellInfo {
   DType dtype{};
   Shape shape;
-  Tensor initial;      // empty (0 elements, rank 0, zero bytes): all zeros
+  Tensor initial;      // initial contents; without elements (0 elements, rank 0, zero bytes): all zeros
   bool local = false;  // lives only while one sweep runs (a loop-carried register), starts as `initial`
-  std::string name;    // unique among all storage that is not local, here and below
+  std::string name;    // name, unique among all storage that is not local, here and below
   ValueId fby;         // the fby whose memory the cell is; invalid: the cell is a copy
 };
 
@@ -60,11 +60,11 @@ struct QueueInfo {
   DType dtype{};
   Shape shape;
   std::uint32_t readers = 0;
-  std::vector<std::uint32_t> skips;  // by reader: elements it skips at the beginning (post)
-  bool overtaken = false;            // some reader may advance past elements that have not been pushed yet
+  std::vector<std::uint32_t> skips;  // one per reader: number of elements that it skips at the beginning (post)
+  bool overtaken = false;            // true if some reader may advance past elements that have not been pushed yet
   std::string name;
-  ValueId first = {};  // networks: the constant with which the queue begins; invalid: none
-  ValueId fby = {};    // networks: the fby whose memory the queue then is
+  ValueId first = {};  // for networks: the constant with which the queue begins; invalid: none
+  ValueId fby = {};    // for networks: the fby whose memory the queue then is
   // The caller supplies the elements, and all readers take each in the cycle that brings it: elements are only counted,
   // not stored.
   bool passing = false;
@@ -153,7 +153,7 @@ struct SegmentProduct {
   std::int64_t m = 0, inner = 0, n = 0;
   ArrayId rows;
   CellId sum;
-  CellId onto;  // the cell to which the sum is added; invalid: none
+  CellId onto;  // the cell to which the sum is added; invalid: no cell
 };
 
 // The condition of a branch: a Boolean value of this instant, or the place of the instant in its segment. In the
@@ -186,7 +186,7 @@ struct Operand {
   ValueId value;
   QueueId queue;
   std::uint32_t reader = 0;
-  std::vector<std::pair<ValueId, bool>> when;  // present iff all of these hold (outermost first)
+  std::vector<std::pair<ValueId, bool>> when;  // the output is present if all of these hold, outermost first
   // The unit reads the element only where all of these hold as well (operands before this one, on its clock). Elsewhere
   // the element need not have arrived, and the value is zero.
   std::vector<std::pair<ValueId, bool>> needed;
@@ -199,22 +199,19 @@ struct Operand {
 
 struct Pass {
   bool backward = false;
-  Block prologue;  // once, before the loop: sets local cells; products over the segment
-  Block body;      // per instant; may test first and last
+  Block prologue;  // runs once before the loop; sets local cells, and computes products over the segment
+  Block body;      // runs at each instant; may test for the first and the last one
 };
 
 struct Unit {
   std::string name;
   ClockId clock;
   std::vector<Operand> operands;
-  // Inputs on a sub-clock that this unit takes from the caller. Each has a queue of presence flags (one per cycle) and
-  // one of values. The flag is popped with the operands, the value by LoadInput; Expect compares the flag. Empty in
-  // straight programs.
   std::vector<std::uint32_t> raw_inputs;
   // Networks: the units whose cells this unit reads. Those cells keep their value from their first instant on.
   std::vector<std::uint32_t> after;
   Block instant;
-  // Segmented units only.
+  // For segmented units only.
   bool segmented = false;
   // Only if the unit has belated operands: handles them, and the position of the previous instant, if the segment has
   // one. Then this block marks the last instant, instead of `instant`, and the sweeps run before `instant`.
@@ -229,8 +226,8 @@ struct Unit {
 
 // The rows that pop hands out: outputs read from queues, on base. The rules are the same as for Unit::operands.
 struct Emitter {
-  std::vector<Operand> operands;                                 // conditions of outputs, then the outputs
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> outputs;  // (output, index into operands)
+  std::vector<Operand> operands;                                 // conditions of outputs, followed by the outputs
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> outputs;  // pairs of an output and its index in `operands`
 };
 
 struct Site {
@@ -248,7 +245,7 @@ struct ParameterInfo {
   std::string path;
   DType dtype{};
   Shape shape;
-  ValueId site;  // the `param` operator, computed once in a run; invalid: none
+  ValueId site;  // the `param` operator, which is computed once in a run; invalid: none
   CellId cell;   // the cell that keeps the parameter; invalid: none
 };
 
@@ -265,7 +262,7 @@ struct Watch {
 // A value that is a memory shifted by a few rows (find_windows.h). The cell is a ring, so no rows are moved.
 struct Window {
   CellId cell;
-  ValueId entering;       // the new rows
+  ValueId entering;       // the values of the new rows
   std::int64_t rows = 0;  // number of new rows; divides the number of all rows
   bool newest_first = true;
 };
@@ -276,7 +273,7 @@ struct Pack {
   CellId cell;
   std::int64_t inner = 0, n = 0, row = 0, column = 0;
   std::int64_t rows = 0;   // rows of the products, if few (their panels are wider); 5 for any more
-  std::uint32_t unit = 0;  // networks: the unit that owns the pack
+  std::uint32_t unit = 0;  // for networks: the unit that owns the pack
   friend auto operator<=>(const Pack&, const Pack&) = default;
 };
 struct Packs {
@@ -290,8 +287,9 @@ struct Leader;    // defined in lowering/steps/leader.h
 
 struct Program {
   std::shared_ptr<const Core> core;
-  std::shared_ptr<const OnDemand> on_demand;  // valid: the program has equations instead of units, rows and queues
-  // By external: the body of an iteration, a straight program; null: none.
+  // If it is set, the program has equations instead of units, rows and queues.
+  std::shared_ptr<const OnDemand> on_demand;
+  // One per external node: the body of an iteration, a straight program; null: it is no iteration.
   std::vector<std::shared_ptr<Program>> bodies;
   bool straight = false;
   bool network = false;  // units are tasks that run side by side (runtime/scheduler/network.h)
@@ -306,12 +304,12 @@ struct Program {
   Block lead;  // straight programs: the statements that need no input of their cycle (find_lead.h)
   // programs that are not straight: the same statements as a program of their own; may be null; not in the text form
   std::shared_ptr<const Leader> leader;
-  Emitter emitter;                         // unused in straight programs
+  Emitter emitter;                         // hands out rows; unused in straight programs
   std::vector<Site> sites;                 // sites of asserts, zero-delay cycles, and operators that can fail
-  std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail
+  std::vector<std::uint32_t> value_sites;  // indexed by ValueId: its site; UINT32_MAX: the value cannot fail
   std::vector<CutInfo> cuts;
   std::vector<ParameterInfo> parameters;
-  std::vector<bool> inlined;  // by ValueId: computed inside the loops that read it
+  std::vector<bool> inlined;  // one per ValueId: true if it is computed inside the loops that read it
   // The values that can be checked from outside, in the order of computation (find_watches.h).
   std::vector<Watch> watches;
   // Windows by the value that they hold. No other statement uses the cell of a window, nor a value loaded from it.
@@ -319,7 +317,7 @@ struct Program {
   Packs packs;
 };
 
-// Text form (`rmlc show schedule`): units, statements, storage with bytes.
+// The text form of a program (`rmlc show schedule`): units, statements, storage with bytes.
 std::string print(const Program&);
 
 }  // namespace steps

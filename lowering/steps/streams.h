@@ -14,11 +14,11 @@ struct Streams {
   // A memory that never changes after its first instant, in a unit that runs whenever a cycle is pushed. Other units
   // read its cell, so it needs no stream. An example is a parameter that no optimiser moves.
   std::vector<bool> settled;
-  // An assertion reads the value.
+  // One per value: true if an assertion reads it.
   std::vector<bool> checked;
-  // A clock is sampled by the value.
+  // One per value: true if a clock is sampled by it.
   std::vector<bool> tells_clock;
-  // By unit: every operand arrives as soon as a cycle is pushed.
+  // One per unit: true if every operand arrives as soon as a cycle is pushed.
   std::vector<bool> prompt;
 };
 

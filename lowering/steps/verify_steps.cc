@@ -277,7 +277,7 @@ class StepsVerifier {
 
   // True if one of the paths is taken, for all outcomes of the open tests.
   bool is_covered_by(const std::vector<Literals>& paths) {
-    if (++evaluations_ > most_evaluations) return true;  // gives up: too many cases
+    if (++evaluations_ > most_evaluations) return true;  // gives up without an error, because there are too many cases
     std::vector<Literals> left;
     for (const Literals& path : paths) {
       Literals open;
@@ -322,20 +322,20 @@ class StepsVerifier {
 
   const steps::Program& program_;
   const Core& core_;
-  std::vector<std::vector<ValueId>> results_;  // by call
+  std::vector<std::vector<ValueId>> results_;  // indexed by call: its results
   std::string error_;
 
   // Members for the current unit.
-  const steps::Unit* unit_ = nullptr;  // null: none
+  const steps::Unit* unit_ = nullptr;  // the unit that is being checked; null: none
   std::optional<Literal> marked_;      // the cut as the unit marks it: its clock says what else holds at the cut
   std::optional<Literal> cut_;         // the cut without negations and samplings
   std::vector<Literal> only_at_cut_;
-  std::map<ArrayId, std::vector<Literals>> stored_;  // paths on which an earlier sweep stored an element
-  std::optional<DependenceGraph> graph_;             // dependences of the core
+  // For each array: paths on which an earlier sweep stored an element.
+  std::map<ArrayId, std::vector<Literals>> stored_;
+  std::optional<DependenceGraph> graph_;  // dependences of the core
   std::optional<ClassFacts> facts_;
 
-  // Members for the current block.
-  std::map<ValueId, std::vector<Literals>> written_;  // paths on which a value was written
+  std::map<ValueId, std::vector<Literals>> written_;  // for each value: paths on which it was written
   std::map<ValueId, std::vector<Literals>> loaded_;   // paths on which an element of an array was loaded, stored or not
   Literals path_;
   std::vector<ValueId> conditions_;  // conditions of the enclosing branches
@@ -345,8 +345,8 @@ class StepsVerifier {
   bool thorough_ = false;
   std::uint32_t evaluations_ = 0;
   std::size_t followed_ = 0;      // number of literals of the path that are decided
-  std::vector<Decided> before_;   // the former state of their letters
-  std::vector<Decided> decided_;  // by letter
+  std::vector<Decided> before_;   // state of their letters before the query
+  std::vector<Decided> decided_;  // indexed by letter: its decided value, if any
 };
 
 }  // namespace

@@ -141,7 +141,7 @@ class ForwardUnit {
     const auto at = pending_.find(v);
     if (at == pending_.end()) return;
     ClockId use = lazy_.at(v);
-    // A condition that is not computed yet cannot be tested.
+    // The condition of a clock that is not computed yet cannot be tested.
     for (const ClockId c : ancestors(core_, use, from_.clock))
       if (!defined_.contains(core_[c].condition)) use = core_[c].parent;
     if (use.valid()) out_.write(path(use), steps::LoadCell{v, at->second});
@@ -153,12 +153,13 @@ class ForwardUnit {
   const Streams& streams_;
   const ScheduledUnit& from_;
   StepWriter out_;
-  std::set<ValueId> defined_;                        // values that a statement or an operand defines, so far
-  std::map<ValueId, std::vector<Store>> waiting_;    // by next value: the stores that wait for it
-  std::map<ValueId, std::vector<ValueId>> delayed_;  // by next value: the memories whose stream continues with it
+  std::set<ValueId> defined_;                      // values that a statement or an operand has defined so far
+  std::map<ValueId, std::vector<Store>> waiting_;  // stores that wait for a `next` value, by that value
+  // Memories whose stream continues with a `next` value, by that value.
+  std::map<ValueId, std::vector<ValueId>> delayed_;
   std::vector<Store> at_end_;
-  std::map<ValueId, ClockId> lazy_;    // by memory: the clock of all its uses; invalid: none
-  std::map<ValueId, CellId> pending_;  // by memory: its cell, if it is not loaded yet
+  std::map<ValueId, ClockId> lazy_;    // indexed by memory: the clock of all its uses; invalid: none
+  std::map<ValueId, CellId> pending_;  // memories that are not loaded yet, with their cells
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ std::string id(ValueId v) { return v.valid() ? "%" + std::to_string(v.index) : "
 
 std::string named(const Core& c, ValueId v) { return c[v].name.empty() ? id(v) : id(v) + " " + c[v].name; }
 
-// The classes, separated from the value by a gap.
+// The names of classes, separated from the value by a gap. Empty for all instants.
 std::string class_names(std::uint8_t classes) { return classes == any_instant ? "" : "  " + classes_text(classes); }
 
 std::size_t bytes(DType d, const Shape& s) {

@@ -233,7 +233,7 @@ class StepsText {
            std::to_string(s.inner) + ", " + std::to_string(s.n) + ") " + matrix(s.a) + " times " + matrix(s.b) +
            " of " + id_text(s.value) + (s.onto.valid() ? " onto " + cell(s.onto) : "");
   }
-  // Must be called within statements() only.
+  // A branch is printed by statements(), so it has no line of its own.
   static std::string line(const steps::Branch&) { return {}; }
 
   const steps::Program& p_;

@@ -8,7 +8,7 @@ namespace rml::onnx {
 
 namespace {
 
-// x if x >= 0, else `below`.
+// Selects x where x >= 0, and `below` elsewhere.
 Term above(Builder& b, const Term& x, const Term& below) {
   return b.apply("select", {b.apply("lt", {x, b.scalar(x.dtype, 0)}), below, x});
 }

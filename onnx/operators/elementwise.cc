@@ -55,11 +55,11 @@ std::vector<Term> shift(Call& c) {
   return {c.apply(direction == "LEFT" ? "left_shift" : "right_shift", c.all_inputs())};
 }
 
-// Takes any number of operands.
+// Imports an operator with any number of operands as a chain of operators with two.
 std::vector<Term> chain(Call& c) {
   const std::string_view op = c.node.op == "Max" ? "maximum" : c.node.op == "Min" ? "minimum" : "add";
   Term all = c.in(0);
-  constexpr std::size_t most = 50;  // operands in one expression
+  constexpr std::size_t most = 50;  // limit on the operands of one expression
   for (std::size_t k = 1; k < c.inputs(); ++k) {
     all = c.apply(op, {all, c.in(k)});
     if (k % most == 0) all = c.b.shared(all);

@@ -15,7 +15,7 @@ Term likelihood(const Call& c, const Term& x, Term classes) {
   if (x.rank() < 2 || classes.rank() != x.rank() - 1)
     throw ModelError{
         "", "classes of shape " + to_string(classes.shape) + " do not fit scores of shape " + to_string(x.shape)};
-  std::optional<Term> counts;  // by sample: its weight, or 0 if it is ignored
+  std::optional<Term> counts;  // weight of each sample, or 0 if it is ignored
   if (c.has("ignore_index")) {
     const Term ignored = c.b.shared(
         c.apply("eq", {classes, c.b.scalar(classes.dtype, static_cast<double>(c.integer("ignore_index", 0)))}));

@@ -48,7 +48,7 @@ std::vector<Term> batch(Call& c) {
   const auto wide = [&](std::size_t k) { return per_channel(c, c.in(k), x.rank()); };
   const bool known = c.in(1).known() && c.in(2).known() && c.in(3).known() && c.in(4).known();
   if (!training && known && is_float(x.dtype)) {
-    // y = factor x + shift, both known.
+    // Computes y = factor x + shift, where both numbers are known.
     const Term factor = c.apply("div", {wide(1), root(c, wide(4), epsilon)});
     const Term shift = c.apply("sub", {wide(2), c.apply("mul", {wide(3), factor})});
     return {c.apply("add", {c.apply("mul", {x, factor}), shift})};
@@ -119,7 +119,8 @@ std::vector<Term> group(Call& c) {
   for (std::size_t k = 2; k < rest.size(); ++k) axes.push_back(static_cast<std::int64_t>(k));
   const Moments m = moments(c, c.b.shared(c.apply("reshape", {x}, {{"shape", rest}})), axes);
   const Term unit = c.apply("div", {m.centered, root(c, m.variance, c.number("epsilon", 1e-5))});
-  const auto spread = [&](const Term& v) {  // before version 21 there is one number per group
+  // Repeats a number per group for its channels; versions before 21 have one per group.
+  const auto spread = [&](const Term& v) {
     if (v.elements() == x.shape[1]) return per_channel(c, v, x.rank());
     const Term each = c.apply("broadcast_to", {c.apply("reshape", {v}, {{"shape", Integers{groups, 1}}})},
                               {{"shape", Integers{groups, x.shape[1] / groups}}});

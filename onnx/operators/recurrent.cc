@@ -27,11 +27,11 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// The constants of a kind of layer.
+// The constants that define a kind of layer.
 struct Layer {
-  std::int64_t gates;                      // gates in W, R and B
+  std::int64_t gates;                      // number of gates in W, R and B
   std::int64_t states;                     // 1: h; 2: h and c
-  std::vector<const char*> activations{};  // the defaults
+  std::vector<const char*> activations{};  // activations that are used by default
 };
 
 class Recurrent {
@@ -66,8 +66,8 @@ class Recurrent {
 
  private:
   struct Result {
-    Term sequence;           // [steps, batch, hidden]
-    std::vector<Term> last;  // by state
+    Term sequence;           // the input, of shape [steps, batch, hidden]
+    std::vector<Term> last;  // value of each state after the last step
   };
 
   Term apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments = {}) const {
@@ -77,7 +77,7 @@ class Recurrent {
   Term part(const Term& x, std::int64_t axis, std::int64_t from, std::int64_t to) const {
     return b.part(x, axis, from, to);
   }
-  // Row d of x along the leading axis, which is dropped.
+  // Returns row d of x along the leading axis, which is dropped.
   Term row(const Term& x, std::int64_t d) const {
     if (!x.known() && x.precedence == Builder::atom)
       return Builder::written(x.text + "[" + std::to_string(d) + "]", Builder::atom, x.dtype,
@@ -245,7 +245,7 @@ class Recurrent {
     return b.shared(apply("squeeze", {part(c.in(k), axis, d, d + 1)}, {{"axis", Integers{axis}}}));
   }
 
-  // [steps, batch, 1]: true while the step is within the sequence.
+  // A Boolean of shape [steps, batch, 1]: true while the step is within the sequence.
   Term running() const {
     const Term counted = apply("reshape", {apply("iota", {}, {{"n", steps_}})}, {{"shape", Integers{steps_, 1, 1}}});
     const Term lengths =
@@ -352,12 +352,12 @@ class Recurrent {
     const Term o = activated(d, 0, with_peephole(gate(sum, 1), next, 1));
     return {apply("mul", {o, unclipped(d, 2, next)}), next};
   }
-  // The last activation of an LSTM is not clipped.
+  // Applies the last activation of an LSTM, which is not clipped.
   Term unclipped(std::int64_t direction, std::size_t k, const Term& x) const {
     return functions_[static_cast<std::size_t>(direction) * layer_.activations.size() + k](x);
   }
 
-  // The gates are in the order update, reset, hidden.
+  // Writes a step of a GRU. The gates are in the order update, reset, hidden.
   std::vector<Term> gru(std::int64_t d, const std::vector<Term>& state, const Term& gates,
                         const std::vector<Term>& fixed, bool bias_of_r) const {
     const Term& h = state[0];

@@ -11,7 +11,7 @@ using Integers = std::vector<std::int64_t>;
 int input_since(std::string_view op) { return op == "ReduceSum" ? 13 : 18; }
 
 struct Axes {
-  bool none = false;  // reduces no axis, so the result is the operand
+  bool none = false;  // true if no axis is reduced, so that the result is the operand
   Arguments arguments;
 };
 

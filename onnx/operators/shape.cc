@@ -163,7 +163,8 @@ std::vector<Term> slice(Call& c) {
       steps[axis] = 1;
     }
     whole = whole && starts[axis] == 0 && stops[axis] == n && steps[axis] == 1;
-    if (steps[axis] < 0 && stops[axis] < 0) stops[axis] = -n - 1;  // so that the first element is included
+    // A stop before the first element, so that this element is included.
+    if (steps[axis] < 0 && stops[axis] < 0) stops[axis] = -n - 1;
   }
   if (whole) return {x};
   if (std::ranges::all_of(steps, [](std::int64_t s) { return s == 1; }))
@@ -271,7 +272,7 @@ std::vector<Term> eye_like(Call& c) {
   return {dtype == DType::boolean ? c.apply("cast", {eye}, {{"dtype", dtype}}) : eye};
 }
 
-constexpr std::int64_t largest_block = 1 << 16;  // the square of this number is still small enough
+constexpr std::int64_t largest_block = 1 << 16;  // limit of a block; the square of this number is still small enough
 
 std::vector<Term> depth_to_space(Call& c) {
   const Term& x = c.in(0);
@@ -335,7 +336,7 @@ std::vector<Term> pad(Call& c) {
     before[static_cast<std::size_t>(axes[k])] = pads[k];
     after[static_cast<std::size_t>(axes[k])] = pads[k + axes.size()];
   }
-  // Negative pads crop.
+  // Pads an operand; negative pads remove elements.
   Term y = x;
   Integers starts(x.shape.size(), 0), stops(x.shape.begin(), x.shape.end());
   for (std::size_t k = 0; k < x.shape.size(); ++k) {

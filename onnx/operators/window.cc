@@ -15,7 +15,7 @@ bool all(const Integers& v, std::int64_t n) {
   return std::ranges::all_of(v, [&](std::int64_t e) { return e == n; });
 }
 
-// The common attributes of windows. `arguments` omits those that equal their defaults.
+// The attributes that all windows have. `arguments` omits those that equal their defaults.
 struct Window {
   std::int64_t axes = 0;  // number of spatial axes
   Integers strides, dilations, pads;

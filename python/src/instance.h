@@ -40,17 +40,17 @@ struct Busy : std::runtime_error {
 struct Column {
   const rml_port* port = nullptr;
   std::unique_ptr<char, void (*)(void*)> elements{nullptr, std::free};
-  std::size_t capacity = 0, size = 0;  // in values
+  std::size_t capacity = 0, size = 0;  // number of values that fit, and of those that are stored
   std::vector<std::int64_t> at;        // cycles of the values; only for an output that may be absent
   std::size_t value_bytes() const { return port->elements * rt::dtype_bytes(port->dtype); }
   void reserve(std::size_t values);
   char* value(std::size_t k) const { return elements.get() + k * value_bytes(); }
 };
 
-// Rows in the order of cycles.
+// Rows of outputs, in the order of cycles.
 struct Rows {
   std::int64_t first = 0, count = 0;
-  std::vector<Column> columns;  // by output
+  std::vector<Column> columns;  // one column per output
 };
 
 // The inputs over cycles. `present` is null exactly for the inputs that are present in every

@@ -211,11 +211,11 @@ const void* elements_of(nb::handle array, const rml_port& port, std::int64_t row
     if (view.size() > 0 && view.shape(axis) > 1 && view.stride(axis) != distance) return nullptr;
     distance *= static_cast<std::int64_t>(view.shape(axis));
   }
-  if (port.dtype == RML_BOOL) {  // compiled code reads only one bit of the byte
+  if (port.dtype == RML_BOOL) {  // stores 0 or 1, because compiled code reads only one bit of the byte
     const auto* const bytes = static_cast<const std::uint8_t*>(view.data());
     if (std::any_of(bytes, bytes + view.size(), [](std::uint8_t byte) { return byte > 1; })) return nullptr;
   }
-  static constexpr std::uint64_t nothing = 0;  // for an empty array, whose own address may be null
+  static constexpr std::uint64_t nothing = 0;  // address for an empty array, whose own address may be null
   return view.size() > 0 ? view.data() : &nothing;
 }
 

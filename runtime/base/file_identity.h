@@ -12,7 +12,7 @@ namespace rml::rt {
 struct FileIdentity {
   dev_t device;
   ino_t inode;
-  std::string name;  // empty: the file exists
+  std::string name;  // name of a file that does not exist yet; empty: the file exists
   bool operator==(const FileIdentity&) const = default;
 };
 

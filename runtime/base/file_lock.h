@@ -31,8 +31,8 @@ class NameLock {
   ~NameLock();
 
  private:
-  std::string lock_;  // path of the lock file
-  int fd_ = -1;       // -1: not locked
+  std::string lock_;  // path of the lock file beside it
+  int fd_ = -1;       // descriptor of the lock file; -1: not locked
 };
 
 }  // namespace rml::rt

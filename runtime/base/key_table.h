@@ -40,7 +40,7 @@ class KeyTable {
     void operator()(void* block) const;
   };
   union Place {
-    const char* text;  // the length of the text, then its bytes
+    const char* text;  // the length of the text, followed by its bytes
     std::uint64_t word;
   };
   struct Block {
@@ -66,7 +66,7 @@ class KeyTable {
   static constexpr std::uint32_t places_in_block = 1u << 13;
 
   Memory& memory_;
-  std::unique_ptr<Place*[], Free> places_;  // by number, in blocks of one size
+  std::unique_ptr<Place*[], Free> places_;  // texts of the keys by their numbers, in blocks of equal size
   std::vector<Block> blocks_;
   char* room_ = nullptr;  // free memory for further texts
   std::uint64_t room_bytes_ = 0;

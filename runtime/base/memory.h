@@ -47,7 +47,7 @@ class Memory {
   std::uint64_t peak_ = 0;
 };
 
-// In bytes; never 0.
+// The default limit of memory, in bytes; never 0.
 std::uint64_t default_memory_ceiling();
 
 // The largest amount of resident memory of the process so far, in bytes.

@@ -20,7 +20,7 @@ void unify_nans(char* values, std::size_t bytes, Word infinity, Word nan) {
   }
 }
 
-// values: elements of the type, `bytes` long.
+// Replaces every NaN by the same one. `values` has `bytes` bytes of elements of the type.
 inline void unify_nans(std::uint8_t dtype, char* values, std::size_t bytes) {
   switch (dtype) {
     case RML_F16:

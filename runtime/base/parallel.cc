@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint32_t most_workers = RML_MOST_THREADS - 1;
 constexpr std::uint32_t pieces_of_share = 4;
 // Longer than most pauses between two loops of a step, and than the time to wake a thread.
-constexpr std::int64_t looks_out = 200'000;  // nanoseconds
+constexpr std::int64_t looks_out = 200'000;  // nanoseconds for which a thread without work polls before it sleeps
 constexpr std::int64_t stays_apart = 10'000'000;
 constexpr unsigned bits_of_left = 8;  // number of low bits of a share's word, which count the pieces left
 static_assert(pieces_of_share >> bits_of_left == 0);
@@ -57,7 +57,7 @@ class Pool {
   constexpr Pool() = default;
   ~Pool();
   void run(rml_piece* piece, const void* context, std::int64_t count, std::uint32_t threads);
-  void forget();  // called in the child of a fork, which has no threads
+  void forget();  // forgets the threads; called in the child of a fork, which has none
 
   std::atomic<bool> busy{false};
   std::atomic<std::uint32_t> limit{0};
@@ -102,7 +102,7 @@ class Pool {
   // number of sleeping threads, without the caller
   alignas(64) std::atomic<std::uint32_t> sleeping_{0};
   std::atomic<bool> caller_sleeps_{false};
-  std::atomic<bool> stop_{false}, crowded_{false};  // crowded: more threads than processors
+  std::atomic<bool> stop_{false}, crowded_{false};  // `crowded_`: there are more threads than processors
   bool handles_fork_ = false;
   std::uint32_t started_ = 0, startable_ = most_workers;
   int callers_ = -1;  // processor of the caller, which the threads avoid
@@ -158,7 +158,7 @@ void Pool::keep_apart(int processor) {
 }
 
 Pool::~Pool() {
-  busy.store(true);  // a later caller works alone
+  busy.store(true);  // a later caller sees that the pool is busy, and works alone
   pthread_mutex_lock(&mutex_);
   stop_.store(true);
   pthread_cond_broadcast(&changed_);

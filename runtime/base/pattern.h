@@ -15,7 +15,7 @@ inline bool matches(std::string_view pattern, std::string_view name) {
     } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
       ++p;
       ++n;
-    } else if (star != pattern.npos) {  // the last star matches one more character
+    } else if (star != pattern.npos) {  // on a mismatch, the last star matches one more character
       p = star + 1;
       n = ++from;
     } else {

@@ -21,7 +21,7 @@ class Problems {
       text_ += "\n" + std::string(failure.what());
     }
   }
-  // One or more lines per error.
+  // The text of all errors, one or more lines for each.
   const std::string& text() const { return text_; }
 
  private:

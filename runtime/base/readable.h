@@ -68,7 +68,7 @@ inline std::string readable_character(std::string_view text, const CodePoint& c)
   return code;
 }
 
-// Line ends and tabs are kept.
+// Replaces control characters, but keeps line ends and tabs.
 inline std::string readable(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
@@ -82,7 +82,7 @@ inline std::string readable(std::string_view text) {
   return result;
 }
 
-inline constexpr std::size_t longest_quotation = 200, longest_line = 1000;  // in characters
+inline constexpr std::size_t longest_quotation = 200, longest_line = 1000;  // limits, in characters
 
 // Finds quotations in a text, in linear time overall.
 class Quotations {

@@ -80,7 +80,7 @@ enum {
 
 /* The first part of every state. */
 typedef struct rml_header {
-  /* set by the host before init */
+  /* seed of random numbers; set by the host before init */
   uint64_t seed;
   int64_t horizon; /* longest segment allowed, in cycles; 0: limited only by memory */
   /* Moves the block `old` (null: none) to a block of new_bytes, aligned to 64. Returns null if
@@ -90,7 +90,7 @@ typedef struct rml_header {
   /* updated by the program */
   int64_t pushed;          /* number of cycles read */
   int64_t popped;          /* number of rows handed out */
-  int64_t longest_segment; /* in cycles */
+  int64_t longest_segment; /* length of the longest segment so far, in cycles */
   int64_t segments;        /* number of complete segments */
   int64_t buffer_bytes;    /* current size of all rings and segments */
   int32_t fault;           /* RML_FAULT_…; a state with a fault only hands out earlier rows */
@@ -117,7 +117,7 @@ typedef struct rml_cut {
 /* The kinds of memories. A memory is a part of the state that lives from cycle to cycle. The kind
  * determines the data at its offset in the state. */
 enum {
-  /* the elements */
+  /* a cell: its elements */
   RML_CELL,
   /* {void* data; uint64_t capacity; int64_t pushed, cursors[count];}: a ring. The capacity is 0 or
    * a power of two. Element n is at index n modulo the capacity. Elements min(cursors) to
@@ -149,7 +149,7 @@ typedef struct rml_memory {
   uint8_t dtype;
   uint32_t rank; /* rank, dims and elements describe one element of a queue or array */
   const uint64_t* dims;
-  uint64_t elements; /* product of dims */
+  uint64_t elements; /* number of elements: the product of dims */
   uint64_t offset;   /* bytes from the beginning of the state */
   uint32_t count;    /* queue: its readers; unit: 1 if segmented; array: index of the unit */
   uint32_t flags;    /* queue: RML_OVERTAKEN, RML_PASSING */
@@ -227,7 +227,7 @@ typedef struct rml_ring {
   /* The elements; {int64_t* keys; uint64_t capacity - 1;} are stored just before them. The writer
    * replaces the whole block; the old one remains unchanged while readers may use it. */
   void* data;
-  uint64_t capacity; /* in elements */
+  uint64_t capacity; /* number of elements that fit */
   char apart_[48];   /* padding */
   int64_t pushed;    /* elements written; the writer stores it with release order */
   int64_t slowest;   /* for the writer: the smallest cursor when it last read the cursors */
@@ -246,21 +246,21 @@ enum {
 };
 
 typedef struct rml_queue {
-  uint32_t memory;         /* index in memories */
+  uint32_t memory;         /* index of the queue in memories */
   uint64_t offset;         /* offset of its rml_ring in the state */
   uint64_t element_bytes;  /* size of an element */
   uint32_t writer;         /* number of the task; UINT32_MAX: the host */
-  const uint32_t* readers; /* numbers of the tasks; UINT32_MAX: the host */
+  const uint32_t* readers; /* numbers of the reading tasks; UINT32_MAX: the host */
   const void* first;       /* the initial element; null: none */
 } rml_queue;
 
 typedef struct rml_task {
   const char* name;
   rml_site place;
-  uint8_t base;     /* 1: it has one instant per cycle */
+  uint8_t base;     /* 1: the task has one instant per cycle */
   uint8_t can_fail; /* 1: an instant can fail for reasons other than missing memory */
   uint32_t n_reads, n_writes, n_ends, n_after;
-  const uint32_t* reads;  /* rings that it reads */
+  const uint32_t* reads;  /* rings that the task reads */
   const uint32_t* writes; /* rings that an instant writes, at most one element each */
   const uint32_t* ends;   /* rings that `end` writes, at most one element per instant */
   const uint32_t* after;  /* tasks that must have had their first instant before this one starts */
@@ -292,11 +292,11 @@ typedef struct rml_network {
  * begins at some cycle: it contains the memories as of this cycle, and the inputs since then. The
  * order of the origins depends on the program only, not on its schedule. */
 typedef struct rml_origin {
-  const char* name; /* for a parameter, its path */
+  const char* name; /* name of the cell; for a parameter, its path */
   /* "P|Q|R|N", with the path P and the place Q of its instance, its place R within the instance,
    * and numbers N for the value that it computes (checkpoint/matching.h) */
   const char* instance;
-  uint32_t memory;  /* index in memories */
+  uint32_t memory;  /* index of the cell in memories */
   uint32_t unit;    /* the unit that computes it; UINT32_MAX: the program has no units */
   const void* then; /* its constant elements from the second cycle on; null: they vary */
 } rml_origin;
@@ -308,7 +308,7 @@ typedef struct rml_parameter {
   uint8_t dtype;
   uint32_t rank;
   const uint64_t* dims;
-  uint64_t elements; /* product of dims */
+  uint64_t elements; /* number of elements: the product of dims */
   /* Offset in the state of a pointer. The pointer points to itself until the program has read the
    * value, and is null afterwards. Before that, the host may let it point to elements that replace
    * the program's own first value. UINT64_MAX: the program never reads it. */
@@ -320,7 +320,7 @@ typedef struct rml_parameter {
  * network, the last element of a ring may take the place of a cell; it is only checked until all
  * readers have read it. */
 typedef struct rml_watch {
-  uint32_t output, memory; /* indices; one of them is UINT32_MAX */
+  uint32_t output, memory; /* index of the output or of the memory; the other one is UINT32_MAX */
   rml_site equation;       /* message: the equation, and the instance unless it is the entry node */
 } rml_watch;
 
@@ -346,7 +346,7 @@ typedef struct rml_program {
   uint32_t threads;   /* number of threads that it was built for; 0 means 1 */
   const rml_memory* memories;
   const rml_parameter* parameters;
-  const rml_watch* watches; /* in the order of computation */
+  const rml_watch* watches; /* watched values, in the order of computation */
   const rml_place* places;
   uint64_t state_bytes, state_align;
   void (*init)(void* state); /* makes the state before the first cycle */
@@ -364,7 +364,7 @@ typedef struct rml_program {
   const rml_network* network;
   /* Null: the program has only cells and completes a row in each cycle, or it runs on demand. */
   const rml_flow* flow;
-  const struct rml_demand* demand; /* demand/table.h; null: the program has a schedule */
+  const struct rml_demand* demand; /* table of equations (demand/table.h); null: the program has a schedule */
   const rml_origin* origins;
   uint32_t n_origins;
   uint32_t repeatable; /* 1: computing inputs again has no effects outside the state */

@@ -12,7 +12,7 @@ void open_standard_streams() {
     // All lower descriptors are open, so open() returns this one. Reading fails from a stream
     // that is opened for writing, and vice versa.
     const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    if (opened < 0) return;  // without devices, the others cannot be opened either
+    if (opened < 0) return;  // without /dev/null, the other streams cannot be opened either
   }
 }
 

@@ -17,7 +17,7 @@ struct Finished {
 // The folders of PATH with absolute names. Others are skipped, because a user who names `cc` does not mean a file in
 // the current folder.
 std::vector<std::string> program_folders();
-// The path of the program in one of these folders.
+// Finds a program in the folders of PATH; nothing if there is none.
 std::optional<std::string> find_on_path(const std::string& name);
 // Runs arguments[0] until it ends, in this folder (empty: the current one), with `input` as its stdin. Returns nothing
 // if it cannot be started.

@@ -39,7 +39,7 @@ typedef enum rml_channel_status {
 /* The type of the elements. Callbacks must not throw, and must not use the channel. */
 typedef struct rml_element {
   size_t size;
-  size_t align; /* a power of 2; 0: the alignment of malloc */
+  size_t align; /* alignment of an element, a power of 2; 0: the alignment of malloc */
   /* Makes an element at `to` from the element at `from`. Afterwards the owner of `from` still has
    * to destroy it: the channel if it is in the channel, otherwise the caller. Null: the bytes are
    * copied, and `from` is no longer an element, for the sender too if the send succeeds. */
@@ -61,7 +61,8 @@ void rml_channel_release(rml_channel* channel);
 rml_channel_status rml_channel_send(rml_channel* channel, void* value, int64_t patience, const rml_stop* stop);
 /* Moves the next element to `value`. If the channel is closed and empty, the bytes are zero. */
 rml_channel_status rml_channel_recv(rml_channel* channel, void* value, int64_t patience, const rml_stop* stop);
-rml_channel_status rml_channel_close(rml_channel* channel); /* OK; CLOSED: was closed before; NIL */
+/* Returns OK; CLOSED if the channel was closed before; NIL if it is null. */
+rml_channel_status rml_channel_close(rml_channel* channel);
 
 size_t rml_channel_len(const rml_channel* channel);
 size_t rml_channel_cap(const rml_channel* channel);
@@ -71,7 +72,7 @@ const char* rml_channel_name(const rml_channel* channel);
 typedef struct rml_channel_case {
   rml_channel* channel;
   int sends;   /* 1: send; 0: receive */
-  void* value; /* as for rml_channel_send and rml_channel_recv */
+  void* value; /* the element to send, or the place for the received one */
 } rml_channel_case;
 
 /* Executes one of the ready cases, chosen at random with equal probabilities. If none is ready, it

@@ -88,7 +88,7 @@ void Core::release() {
   std::uint32_t inside = blocked_.fetch_or(ending, std::memory_order_acq_rel) | ending;
   for (; inside != ending; inside = blocked_.load(std::memory_order_acquire)) {
     if (Runner* const runner = Runner::of_this_thread()) {
-      runner->pass();  // a waiting caller may share the thread
+      runner->pass();  // lets other fibers run, because a waiting caller may share the thread
       sched_yield();
     } else {
       futex_wait(blocked_, inside);
@@ -141,7 +141,7 @@ void Core::await_long(std::byte* cell, std::uint64_t sequence) const {
 void Core::move(void* to, void* from) const {
   if (type_.move != nullptr)
     type_.move(to, from);
-  else if (type_.size == sizeof(std::uint64_t))  // the most frequent size
+  else if (type_.size == sizeof(std::uint64_t))  // copies a word directly, which is the most frequent size
     std::memcpy(to, from, sizeof(std::uint64_t));
   else if (type_.size > 0)
     std::memcpy(to, from, type_.size);

@@ -92,7 +92,7 @@ struct ElementType {
   // moved-from element. Null: the bytes are copied and become the element; `from` is no longer an
   // element.
   void (*move)(void* to, void* from);
-  void (*destroy)(void* element);  // null: nothing to destroy
+  void (*destroy)(void* element);  // destroys an element; null: nothing to destroy
 };
 
 // A send from `slot` or a receive into it. A send moves from the element; a receive makes it in
@@ -244,7 +244,7 @@ class NodeQueue {
   Node* front() const { return first_; }
   void add(Node&);
   void remove(Node&);
-  // Number of nodes; may be read without the lock.
+  // Returns the number of nodes. It may be read without the lock.
   std::uint32_t count() const { return count_.load(std::memory_order_seq_cst); }
 
  private:
@@ -260,7 +260,7 @@ class NodeQueue {
   const bool looked_at_;
 };
 
-// Reference-counted; created by `make`.
+// The state of a channel. It is reference-counted and created by `make`.
 class Core {
  public:
   static Core* make(const ElementType& type, std::size_t capacity, std::string_view name);
@@ -280,7 +280,7 @@ class Core {
   const ElementType& type() const { return type_; }
   std::string described() const;  // text such as: channel "name" (2 of 4)
 
-  // Returns false if the channel was closed before.
+  // Closes the channel. Returns false if it was closed before.
   bool close();
 
   // ---- without a lock, for buffered channels: a place that the caller fills or empties ----
@@ -343,7 +343,8 @@ class Core {
   void finish(Node&, Outcome, Wakes&);
   NodeQueue& queue_of(bool sends) { return sends ? senders_ : receivers_; }
 
-  static constexpr std::size_t apart = 128;  // bytes; processors fetch cache lines in pairs
+  // Bytes between members that different threads write; processors fetch cache lines in pairs.
+  static constexpr std::size_t apart = 128;
   static constexpr std::uint32_t ending = 1u << 31;
 
   const ElementType type_;
@@ -356,7 +357,7 @@ class Core {
   std::atomic<std::uint64_t> seen_head_{0};            // earlier value of head_
   alignas(apart) std::atomic<std::uint64_t> head_{0};  // number of places given to receivers
   std::atomic<std::uint64_t> seen_tail_{0};            // earlier value of tail_ / 2
-  alignas(apart) NodeQueue senders_;                   // changed under the lock
+  alignas(apart) NodeQueue senders_;                   // the waiting senders; changed under the lock
   NodeQueue receivers_;
   alignas(apart) Lock lock_;
   // number of shared nodes whose calls have not left, plus `ending`

@@ -58,7 +58,7 @@ class Fiber final : public Runner {
   Fibers& of;
 };
 
-// First in, first out.
+// A list of fibers; the first one in is the first one out.
 class Queue {
  public:
   bool empty() const { return first_ == nullptr; }
@@ -108,7 +108,7 @@ class Fibers final : public GoGroup::Executor {
     Runner::of_this_thread() = &maker_;
   }
   ~Fibers() override {
-    // a thread that has woken a fiber is about to leave
+    // waits for threads that have woken a fiber and are about to leave
     while (outside_.load(std::memory_order_acquire) != 0) sched_yield();
     Runner::of_this_thread() = nullptr;
   }
@@ -189,7 +189,7 @@ class Fibers final : public GoGroup::Executor {
   void look_outside() {
     Fiber* first = nullptr;
     for (Fiber* got = inbox_.exchange(nullptr, std::memory_order_acquire); got != nullptr;) {
-      Fiber* const next = got->next;  // the inbox has the last one first
+      Fiber* const next = got->next;  // the inbox has the newest fiber first
       got->next = first;
       first = std::exchange(got, next);
     }

@@ -46,13 +46,13 @@ class GoGroup {
    public:
     virtual ~Executor() = default;
     virtual void start(std::function<void()> work) = 0;
-    virtual void wait() = 0;  // returns when all have ended
+    virtual void wait() = 0;  // returns when all functions have ended
   };
 
   static bool detects_by_default();
   explicit GoGroup(bool detect_deadlocks = detects_by_default()) : GoGroup(nullptr, detect_deadlocks) {}
   explicit GoGroup(std::unique_ptr<Executor> executor, bool detect_deadlocks = detects_by_default());
-  ~GoGroup();  // waits for all functions
+  ~GoGroup();  // waits until all functions have ended
   GoGroup(const GoGroup&) = delete;
   GoGroup& operator=(const GoGroup&) = delete;
 
@@ -84,7 +84,7 @@ class GoGroup {
 
   // The failures in the order of time; complete after `join`.
   std::vector<Failure> failures() const;
-  std::string report() const;  // one line each: "name: message"
+  std::string report() const;  // all failures as text, one line each: "name: message"
 
  private:
   class Member;
@@ -103,12 +103,12 @@ class GoGroup {
   std::atomic<std::uint64_t> counts_{one_alive};
   std::stop_source stop_;
   mutable std::mutex mutex_;
-  // the first one is the thread that made the group
+  // All members; the first one is the thread that made the group.
   std::vector<std::unique_ptr<Member>> members_;
   std::size_t joined_ = 1;
   std::vector<Failure> failures_;
   channels::ThreadWatch* before_ = nullptr;
-  const std::unique_ptr<Executor> executor_;  // null: threads
+  const std::unique_ptr<Executor> executor_;  // runs the functions; null: each function has a thread
 };
 
 }  // namespace rml

@@ -136,7 +136,7 @@ class Ring {
   void consume(std::size_t n) { remove(consumer_.read.load(std::memory_order_relaxed), n); }
 
  private:
-  // Two cache lines, because processors fetch them in pairs.
+  // Distance of two cache lines, because processors fetch them in pairs.
   static constexpr std::size_t apart = 128;
 
   struct alignas(apart) Producer {

@@ -58,7 +58,7 @@ struct SendCase {
   }
 };
 
-// Cases without a channel: other reasons to end the wait.
+// A case without a channel: another reason to end the wait.
 template <typename F>
 struct EndCase {
   Outcome outcome;

@@ -54,7 +54,7 @@ class SwitchNotes {
 #endif
   }
 
-  // top: one past the last byte of the stack.
+  // Called before code runs on a new stack. `top` is one past its last byte.
   void begin([[maybe_unused]] void* top, [[maybe_unused]] std::size_t bytes) {
 #ifdef RML_NOTES_FOR_ADDRESS_SANITIZER
     lowest_ = static_cast<char*>(top) - bytes;

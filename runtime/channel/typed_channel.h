@@ -44,7 +44,7 @@ namespace rml {
 template <typename T>
 class Received {
  public:
-  Received() {}  // not defaulted, because the value need not exist
+  Received() {}  // not defaulted, because the value is constructed only if one was received
   explicit Received(Outcome outcome) : outcome_(outcome) {}
   Received(Received&& other) noexcept : outcome_(other.outcome_) {
     if (other.ok()) std::construct_at(std::addressof(value_), std::move(other.value_));

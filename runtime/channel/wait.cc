@@ -43,7 +43,7 @@ LookOut& look_out() {
 bool Sleeper::reserve() {
   for (std::uint32_t seen = state.load(std::memory_order_relaxed), tries = 0;;) {
     if (seen == done) return false;
-    if (seen == reserved) {  // another thread reserves it for a few instructions
+    if (seen == reserved) {  // another thread has reserved the sleeper, which takes a few instructions only
       if (++tries < 200) {
         relax();
       } else {
@@ -135,7 +135,7 @@ std::uint32_t random_below(std::uint32_t n) {
     state = reinterpret_cast<std::uintptr_t>(&state) ^
             static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   }
-  state += 0x9e3779b97f4a7c15;  // a counter whose bits are mixed
+  state += 0x9e3779b97f4a7c15;  // the state is a counter, whose bits are mixed below
   std::uint64_t z = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9;
   z ^= z >> 27;
   return static_cast<std::uint32_t>(((z >> 32) * n) >> 32);
@@ -161,7 +161,7 @@ Chosen at_once(std::span<const Case> cases) {
   return {0, Outcome::not_ready};
 }
 
-// Polls at least once, and repeatedly if the call may wait.
+// Polls at least once. If the call may wait, polls repeatedly.
 template <typename Look>
 Chosen look_for_a_while(bool waits, Look look) {
   Chosen chosen = look();
@@ -323,7 +323,7 @@ class Waiting {
   bool buffered_ = true;
 };
 
-// A send or a receive: the same as Waiting, with less work.
+// Waits for a single send or receive. It does the same as Waiting, with less work.
 Chosen wait_for_one(const Case& c, const Patience& patience) {
   Core& core = *c.core;
   if (core.buffered()) {

@@ -15,7 +15,7 @@ namespace rml::rt {
 
 namespace {
 
-constexpr std::uint64_t copied_per_cycle = std::uint64_t{32} << 10;  // bytes, on average
+constexpr std::uint64_t copied_per_cycle = std::uint64_t{32} << 10;  // limit of the bytes copied per cycle, on average
 constexpr std::size_t most_candidates = 8;
 // cycles from one candidate to the next, if the program has no segments
 constexpr std::int64_t cycles_without_segments = 16;
@@ -108,7 +108,7 @@ void Anchor::add(const void* const* in, const std::uint8_t* present) {
     inputs_[i].cycles.push_back(cycle);
     held_ += bytes + sizeof cycle;
   }
-  ++held_;  // a program without inputs advances, too
+  ++held_;  // a program without inputs has cycles too, so they are counted
   const std::int64_t first = current_ ? current_->cycle : candidates_.front().snapshot.cycle;
   if (held_ > too_much_ || (held_ > much_ && next_ - first > many_segments * longest_)) forget_all();
 }

@@ -73,25 +73,25 @@ class Anchor {
   struct Snapshot {
     std::int64_t cycle = 0;
     std::vector<char> elements;       // elements of all origins, concatenated
-    std::vector<std::uint8_t> begun;  // by origin: true if it has a value
+    std::vector<std::uint8_t> begun;  // one per origin: true if it has a value
     std::vector<Parameter> parameters;
   };
   enum Place : std::uint8_t { before, there, past };
   struct Candidate {
     Snapshot snapshot;
-    std::vector<Place> places;  // by unit, relative to the cycle
-    // by clock: number of instants before the cycle; -1: not known yet
+    std::vector<Place> places;  // one per unit: its position relative to the cycle
+    // One per clock: number of instants before the cycle; -1: not known yet.
     std::vector<std::int64_t> instants;
     int ended = 0;  // number of units with or behind segments that have reached the cycle
     bool complete = false;
   };
   struct Memory {
     std::uint64_t place = 0;                // offset of the memory's elements in a snapshot
-    bool repeated = false;                  // see Anchor::repeated
+    bool repeated = false;                  // true if the memory repeats a value; see Anchor::repeated
     std::vector<std::uint32_t> parameters;  // parameters whose first value initialises it
   };
   struct Unit {
-    std::vector<std::uint32_t> origins;  // the unit's memories
+    std::vector<std::uint32_t> origins;  // origins that are memories of the unit
     std::vector<std::uint32_t> queues;   // queues into which it puts elements on a known clock
     bool concerned = false;              // true if the unit has a memory or an assertion
     bool jumps = false;                  // true if the unit has segments, or reads from a unit with segments
@@ -121,10 +121,10 @@ class Anchor {
   void forget_all();
 
   const rml_program& program_;
-  std::vector<Memory> memories_;  // by origin
-  std::vector<Unit> units_;       // by unit; the last one is the host
+  std::vector<Memory> memories_;  // one per origin
+  std::vector<Unit> units_;       // one per unit; the last one is the host
   std::uint32_t clocks_ = 1;      // number of clocks
-  bool segmented_ = false;        // some unit has segments
+  bool segmented_ = false;        // true if some unit has segments
   // bytes of all memories, and of the inputs of a cycle
   std::uint64_t bytes_ = 0, row_bytes_ = 0;
   std::uint64_t much_ = 0, too_much_ = 0;  // limits for the bytes of inputs kept

@@ -313,8 +313,8 @@ class Restoring {
   const std::set<std::string> unbegun_;
   Anchor* const anchor_;
   Row in_, out_;
-  std::vector<std::vector<std::int64_t>> cycles_;  // by input
-  std::vector<std::size_t> next_;                  // by input: index of the next element
+  std::vector<std::vector<std::int64_t>> cycles_;  // cycles of the elements, by input
+  std::vector<std::size_t> next_;                  // one per input: index of the next element
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ void add_counts(StateTensors& into, const std::string& name, std::vector<std::in
 // Adds the latest value of a parameter under its name.
 void add_latest(StateTensors& into, const rml_parameter& p, std::string_view latest);
 
-// call it after compare()
+// Checks the number of cycles in a state. Call it after compare().
 void expect_cycles(StateFile& from, const CyclesOfState& run, std::int64_t begins);
 void expect_stream(StateFile& from, const std::string& name, std::uint8_t dtype, std::vector<std::uint64_t> shape);
 void expect_memory(StateFile& from, const std::string& name, std::uint8_t dtype, std::vector<std::uint64_t> shape,

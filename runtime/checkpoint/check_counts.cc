@@ -170,7 +170,8 @@ class CheckingCounts {
       return differs("'longest_segment'", run.longest_segment, std::to_string(longest) + " at most");
   }
 
-  // None if the queues do not contain enough to decide.
+  // Decides whether the conditions hold at instants of u. Returns none if the queues do not contain
+  // enough.
   std::optional<bool> holds(std::uint32_t u, const std::uint32_t* conditions, std::uint32_t count) const {
     for (std::uint32_t k = 0; k < count; ++k) {
       if (conditions[k] == UINT32_MAX) return std::nullopt;
@@ -214,7 +215,7 @@ class CheckingCounts {
   const rml_program& program_;
   const rml_flow& flow_;
   const CountsOfState& counts_;
-  // key: clock of the unit and of the stream
+  // elements seen, by the clock of the unit and of the stream
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Seen>> seen_;
   std::string wrong_;
 };

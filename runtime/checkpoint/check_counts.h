@@ -29,8 +29,8 @@ struct CountsOfState {
   CyclesOfState run;
   // counts that state_tensors returned; empty for a row that is no queue and no unit
   std::vector<std::vector<std::int64_t>> saved;
-  std::vector<std::vector<std::int64_t>> fresh;  // cursors of queues in a new state
-  std::vector<std::string_view> elements;        // elements of queues, as many as the counts say
+  std::vector<std::vector<std::int64_t>> fresh;  // one list per queue: its cursors in a new state
+  std::vector<std::string_view> elements;        // elements of the queues, as many as the counts say
 };
 
 // The first wrong number, and its expected value; empty if there is none. All numbers must be in

@@ -44,7 +44,7 @@ struct RunRecord {
     bool whole = true, open = false;
   };
   std::optional<Dealt> dealt;
-  std::vector<std::string> led;  // outputs that already received the next row, before its inputs
+  std::vector<std::string> led;  // paths of the outputs that already received the next row, before its inputs came
 };
 
 // The metadata that every checkpoint has.

@@ -1,4 +1,4 @@
-// Gives each parameter that was read to all its slots.
+// Gives each parameter that was read from a file to all slots that use it.
 #include "runtime/checkpoint/load_parameters.h"
 
 namespace rml::rt {

@@ -33,7 +33,7 @@ std::string place_of(const NamedMemory& m) { return m.place + "/" + m.within; }
 std::string group_of(const NamedMemory& m) { return parts(m.place, "#") + "/" + up_to(m.within, "#"); }
 std::string content_of(const NamedMemory& m) { return nodes_of(m) + " " + m.content + " " + m.type; }
 bool is_told(const NamedMemory& m) { return !m.content.empty(); }
-// The number only describes how the parameter is initialised.
+// True for a memory that only records whether a parameter has been initialised.
 bool only_begins(const NamedMemory& m) { return m.content.ends_with('!'); }
 bool is_weak(const NamedMemory& m) { return place_of(m).find_first_of("#'") != std::string::npos; }
 
@@ -156,7 +156,7 @@ class MatchingMemories {
     return found;
   }
 
-  // "total.y (of a)"
+  // A memory for messages, such as "total.y (of a)".
   static std::string elsewhere(const NamedMemory& m) {
     const std::string place = m.place.empty() ? m.within : m.place;
     const std::size_t at = place.rfind('@');
@@ -166,9 +166,9 @@ class MatchingMemories {
   const NamedMemories& file_;
   const NamedMemories& program_;
   const Names names_;
-  // by memory of the program: the memory of the file
+  // indexed by memory of the program: the memory of the file
   std::vector<std::optional<std::size_t>> of_;
-  std::vector<bool> used_;  // by memory of the file
+  std::vector<bool> used_;  // one per memory of the file: true if a memory of the program has it
   std::set<std::size_t> refused_;
   std::set<std::string> in_file_, in_program_;  // the numbers of all memories
 };

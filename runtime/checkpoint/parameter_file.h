@@ -26,7 +26,7 @@ namespace rml::rt {
 
 struct ParameterSource {
   std::string file;
-  std::vector<std::string> map;  // lines OLD=NEW
+  std::vector<std::string> map;  // renamings, as lines OLD=NEW
   bool partial = false;
   bool cast = false;  // round floats to narrower types
 };

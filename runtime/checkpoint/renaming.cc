@@ -18,7 +18,7 @@ namespace rml::rt {
 
 namespace {
 
-// Words in the names of memories that are not variables.
+// True for a word in the name of a memory that is no variable's name.
 bool is_word(const std::string& token) {
   static const std::set<std::string> words = {"before", "earlier", "first", "given", "input", "fby", "of",   "at",
                                               "result", "call",    "start", "base",  "on",    "not", "curve"};
@@ -119,7 +119,7 @@ std::string form_of(const NamedMemory& m) {
 // The memories of one instance in the file and in the program.
 struct Side {
   NamedMemories file, program;
-  std::vector<const rml_memory*> memories;  // by memory of the program
+  std::vector<const rml_memory*> memories;  // indexed by memory of the program
 };
 
 std::vector<Renamed> by_place(const Side& side, const std::set<std::string>& in_file,

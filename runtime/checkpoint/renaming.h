@@ -39,8 +39,9 @@ std::string by_list(const std::string& name, const std::vector<Renamed>& list);
 struct NamedMemory {
   std::string instance, name;
   bool is_parameter = false;
-  std::string place = {}, within = {}, content = {};  // see matching.h; empty: an older state
-  std::string type = {};                              // empty: the memory has no value in the file
+  // Parts of the memory's description (see matching.h); empty in an older state.
+  std::string place = {}, within = {}, content = {};
+  std::string type = {};  // type of the memory's value; empty: it has no value in the file
 };
 using NamedMemories = std::vector<NamedMemory>;
 

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* dtype_names[] = {"BOOL", "I8",  "U8",  "I16", "I32", "I64", "F16",
                                        "BF16", "F32", "F64", "U16", "U32", "U64"};
 constexpr std::size_t prefix = 8;
-// enough for some 100,000 tensors
+// bytes, enough for some 100,000 tensors
 constexpr std::uint64_t longest_header = std::uint64_t{16} << 20;
 
 class Reader {
@@ -181,7 +181,7 @@ std::string tensor_type_text(const TensorIn& tensor) {
   if (tensor.dtype != foreign_dtype) return text;
   std::string name = tensor.dtype_text;
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name + text.substr(1);  // the name replaces the "?" of a foreign type
+  return name + text.substr(1);  // replaces the "?" of a foreign type by its name
 }
 
 }  // namespace rml::rt

@@ -22,15 +22,15 @@ struct TensorOut {
   std::string name;
   std::uint8_t dtype = 0;
   std::vector<std::uint64_t> shape;
-  std::vector<std::string_view> pieces;  // the elements, in order
+  std::vector<std::string_view> pieces;  // the elements, in consecutive pieces
 };
-std::uint64_t bytes_of(const TensorOut& tensor);  // according to type and shape
+std::uint64_t bytes_of(const TensorOut& tensor);  // number of bytes, according to type and shape
 
 // All bytes before the elements. Sorts `tensors` into the order in which their elements must
 // follow.
 std::string safetensors_head(std::vector<TensorOut>& tensors, const Metadata& metadata);
 
-inline constexpr std::uint8_t foreign_dtype = 255;  // a type that the language does not have
+inline constexpr std::uint8_t foreign_dtype = 255;  // marks a type that the language does not have
 
 struct TensorIn {
   std::string name;

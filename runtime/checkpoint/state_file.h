@@ -44,7 +44,8 @@ class StateFile {
   const std::string& name_;
   std::map<std::string, const TensorIn*> tensors_;
   std::set<std::string> expected_;
-  std::vector<std::pair<std::string, std::string>> missing_, extra_;  // names and types
+  // Names and types of tensors that only the program or only the file has.
+  std::vector<std::pair<std::string, std::string>> missing_, extra_;
   std::string text_, note_;
   int differences_ = 0;
 };

@@ -307,7 +307,7 @@ void GivenParameters::give(const rml_program& program, void* state, const std::s
 }
 
 std::uint64_t state_identity(const rml_program& program) {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // hash function FNV-1a
+  std::uint64_t hash = 0xcbf29ce484222325u;  // state of the hash function FNV-1a, with its start value
   for (std::uint32_t i = 0; i < program.n_memories; ++i) {
     const rml_memory& m = program.memories[i];
     const int kind = is_cell(m) ? int{RML_CELL} : int{m.kind};

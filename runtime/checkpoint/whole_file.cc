@@ -29,7 +29,7 @@ std::string name_beside(const std::string& path) {
   const std::size_t name = path.rfind('/') + 1;
   char number[17];
   std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(unforeseeable()));
-  // File names have at most 255 bytes.
+  // At most 200 bytes of the name are kept, because file names have at most 255 bytes.
   return path.substr(0, name) + "." + path.substr(name, 200) + "." + number + ".tmp";
 }
 

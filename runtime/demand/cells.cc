@@ -12,7 +12,7 @@ namespace rml::rt::demand {
 
 namespace {
 
-// bytes; alignment of elements, and size of the head of a block
+// alignment of elements in bytes, and size of the head of a block
 constexpr std::uint64_t alignment = 64;
 constexpr std::uint64_t slab_bytes = 64 * 1024;
 constexpr std::uint64_t least_window = 8;

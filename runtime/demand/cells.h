@@ -25,24 +25,24 @@ struct Place {
 inline Place place_of(Subject s, std::int64_t cycle) { return {s, static_cast<std::uint64_t>(cycle)}; }
 
 enum class Status : std::uint8_t {
-  unknown,  // not requested yet, or to be tried again
+  unknown,  // not requested yet, or to be computed again
   blocked,  // depends on the cell at `waits_for`
-  never,    // depends on itself, or its evaluation has failed
+  never,    // can never be known: it depends on itself, or its evaluation has failed
   absent,
-  small,      // the elements are in this cell
-  own,        // the elements are in a block
-  elsewhere,  // the elements are in memory that does not change
+  small,      // known; the elements are in this cell
+  own,        // known; the elements are in a block
+  elsewhere,  // known; the elements are in memory that does not change
 };
 
 struct Cell {
   union {
     Place waits_for;
     std::uint64_t bits;
-    void* block;  // its elements
+    void* block;  // address of its elements
     const void* memory;
   };
   Status status = Status::unknown;
-  bool busy = false;  // its evaluation is on the stack
+  bool busy = false;  // true while its evaluation is on the stack
   bool marked = false;
 
   Cell() : bits(0) {}
@@ -60,7 +60,7 @@ struct Refused {
 
 class Cells {
  public:
-  // bytes: size of the elements of each subject.
+  // Creates an empty store. `bytes` are the sizes of the elements of each subject.
   Cells(rml_header& host, std::vector<std::uint64_t> bytes);
   Cells(const Cells&) = delete;
   Cells& operator=(const Cells&) = delete;
@@ -104,7 +104,7 @@ class Cells {
     std::uint64_t capacity() const { return cells == nullptr ? 0 : mask + 1; }
   };
   struct Block {
-    Block* next;  // in the list of unused blocks
+    Block* next;  // the next one in the list of unused blocks
     std::uint64_t count;
     std::uint32_t pool;
   };

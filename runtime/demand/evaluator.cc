@@ -368,7 +368,7 @@ void Evaluator::begin(std::int64_t begins, std::int64_t cycles, std::int64_t row
 
 void Evaluator::put(Subject s, std::int64_t cycle, const void* elements) {
   Cell& cell = cells_.at(s, cycle);
-  if (cell.determined()) return;  // two memories may read the same value
+  if (cell.determined()) return;  // two memories may read the same value, which is then put twice
   const std::uint64_t bytes = subjects_.bytes[s];
   void* const room = cells_.make(s, cell);
   if (bytes > 0) std::memcpy(room, elements, bytes);
@@ -393,7 +393,7 @@ void Evaluator::resume() {
 void Evaluator::tell_waiting() {
   header_.waiting = -1;
   if (header_.fault != RML_OK) return;
-  if (now_ >= 0) keep_what_is_needed();  // the reported window includes the end of the input
+  if (now_ >= 0) keep_what_is_needed();  // the reported window of cells includes the end of the input
   if (header_.popped > now_) return;
   for (std::uint32_t k = 0; k < table_.n_outputs; ++k) {
     const Subject s = table_.outputs[k];

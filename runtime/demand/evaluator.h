@@ -53,12 +53,12 @@ class Evaluator {
   const Cell* memory(Subject fby);
   // The latest known value that the fby reads.
   const Cell* latest(Subject fby);
-  // A value that came from outside; null if it has not come.
+  // Returns a value that came from outside; null if it has not come.
   const Cell* given(Subject s, std::int64_t cycle) { return known(s, cycle); }
 
   // Starts to restore a state with these numbers of cycles and rows; the evaluator must be new.
   void begin(std::int64_t begins, std::int64_t cycles, std::int64_t rows);
-  void put_memory(Subject fby, const void* elements);  // null: it has no value yet
+  void put_memory(Subject fby, const void* elements);  // sets the memory of a fby; null: it has no value yet
   void put(Subject s, std::int64_t cycle, const void* elements);
   // Computes everything possible. Values that were not put are absent. May leave a fault in the
   // header.
@@ -112,7 +112,7 @@ class Evaluator {
   std::int64_t now_ = -1;      // number of the last cycle; -1: none
   bool leads_ = false;         // the inputs of that cycle are missing
   std::int64_t known_ = 0;     // number of known rows
-  std::int64_t begins_ = 0;    // older values are no longer available
+  std::int64_t begins_ = 0;    // first cycle whose values are available; older ones were dropped
   bool restored_ = false;
   std::uint64_t kept_cells_ = 0, kept_bytes_ = 0;
 };

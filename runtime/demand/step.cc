@@ -70,7 +70,8 @@ Step::Outcome Step::evaluate(Place place) {
     case Equation::body:
       return body(place, e.a);
     case Equation::result:
-      return need(e.a, n) == nullptr ? waits : done;  // the body has stored it in this cell
+      // The body has stored the value in this cell as one of its results.
+      return need(e.a, n) == nullptr ? waits : done;
     case Equation::same:
       return same(place, e.a, n);
     case Equation::merge: {
@@ -230,7 +231,7 @@ Step::Outcome Step::run(Place place, const rml_body& body) {
   const std::int32_t code = body.run(state_ + table_.scratch, &header_, n, operands_.data(), results_.data());
   const auto own = static_cast<Subject>(place.subject);
   if (code == RML_OK) {
-    // the cell is not one of the body's results
+    // If the cell is not one of the body's results, it still needs memory.
     if (Cell& cell = cells_.at(place); !cell.determined()) cells_.make(own, cell);
     return done;
   }

@@ -71,7 +71,7 @@ class Step {
   std::vector<void*> slots_;
   std::vector<const void*> operands_;
   std::vector<void*> results_;
-  // by body: number of instants for which its effect has happened
+  // indexed by body: number of instants for which its effect has happened
   std::vector<std::int64_t> effects_until_;
   std::optional<Fault> fault_;
 };

@@ -16,26 +16,26 @@ struct Equation {
     nothing,
     constant,
     input,
-    body,             // a: number of the body
-    result,           // a: the equation whose body also computes this one
-    same,             // the value of a
-    merge,            // a: condition; b, c: values if it is true or false
+    body,             // computed by a body; a: its number
+    result,           // computed together with another equation; a: the equation whose body computes both
+    same,             // the value of a, at the same instant
+    merge,            // a merge; a: its condition; b, c: its values if the condition is true or false
     first_or_before,  // fby at every cycle: a at cycle 0, then b of the cycle before
     // fby on a sampled clock: the result of search b at the cycle before; if there is none, a
     first_or_last,
     after,       // post at every cycle: a of the cycle after
     next_found,  // post on a sampled clock: the result of search a from the cycle after
-    parameter,   // a: value; b: number of the slot
+    parameter,   // a parameter; a: its value; b: number of its slot
     // presence of a clock; a: presence of its parent; b: condition; c: value of the condition
     presence,
-    last,  // search; a: presence of the clock; b: the value
+    last,  // a search backwards; a: presence of the clock; b: the value
     next,
   };
   Kind kind = nothing;
   Subject a = 0, b = 0, c = 0;
   // index in rml_program::cuts of the condition that ends the wait for this one
   std::uint32_t cut = UINT32_MAX;
-  const void* elements = nullptr;  // elements of a constant
+  const void* elements = nullptr;  // elements of a constant; null for other subjects
 };
 
 struct Subjects {
@@ -49,12 +49,12 @@ struct Subjects {
   bool comes_with_inputs(Subject s) const { return with_inputs[s]; }
 
   std::vector<Equation> all;
-  std::vector<std::uint64_t> bytes;  // by subject: size of its elements
+  std::vector<std::uint64_t> bytes;  // indexed by subject: size of its elements
   std::vector<Subject> memories;     // values that later instants may read through a memory
   // Values that cannot be computed again: inputs, results with effects, first values of
   // parameters.
   std::vector<Subject> from_outside;
-  std::vector<bool> with_inputs;  // by subject
+  std::vector<bool> with_inputs;  // one per subject: true if it depends on inputs
   Subject first_clock;
 
  private:

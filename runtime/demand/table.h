@@ -15,11 +15,11 @@ extern "C" {
 #endif
 
 enum {
-  RML_EQ_NOTHING,  /* never requested */
+  RML_EQ_NOTHING,  /* an equation that is never requested */
   RML_EQ_CONSTANT, /* the value `constant` */
-  RML_EQ_INPUT,    /* a: number of the input */
-  RML_EQ_BODY,     /* a: number of the body that computes it */
-  RML_EQ_RESULT,   /* a: the equation whose body also computes this one */
+  RML_EQ_INPUT,    /* an input; a: its number */
+  RML_EQ_BODY,     /* computed by a body; a: the number of the body */
+  RML_EQ_RESULT,   /* computed together with another equation; a: the equation whose body computes both */
   RML_EQ_SAMPLE,   /* the value of a, where the clock is present */
   RML_EQ_MERGE,    /* a: the condition; the value of b where it is true, otherwise of c */
   RML_EQ_FBY,      /* a at the first instant of the clock, then b of the previous instant */
@@ -38,7 +38,7 @@ typedef struct rml_equation {
   uint32_t cut;
   /* If several equations depend on each other, the one with the least rank is reported. */
   uint32_t rank;
-  uint64_t bytes;       /* size of its elements */
+  uint64_t bytes;       /* size of the elements of a value */
   const void* constant; /* elements of a constant; otherwise null */
 } rml_equation;
 
@@ -57,7 +57,7 @@ typedef struct rml_body {
    * its clock, in order. */
   uint32_t effect;
   uint32_t n_operands, n_results;
-  const uint32_t* operands; /* numbers of equations */
+  const uint32_t* operands; /* operands of the equation, as numbers of equations */
   const uint32_t* results;
 } rml_body;
 
@@ -79,14 +79,14 @@ typedef struct rml_demand {
   const rml_sampled* clocks;
   const rml_body* bodies;
   const rml_root* roots;
-  /* numbers of equations */
+  /* inputs, as numbers of equations */
   const uint32_t* inputs;
   const uint32_t* outputs;
   const uint32_t* memories; /* each fby that a later instant may read */
   /* offsets in the state */
-  const uint64_t* slots; /* the slots of rml_parameter */
-  uint64_t evaluator;    /* a pointer that the runtime uses */
-  uint64_t scratch;      /* scratch memory of the bodies */
+  const uint64_t* slots; /* offsets of the slots of rml_parameter */
+  uint64_t evaluator;    /* offset of a pointer that the runtime uses */
+  uint64_t scratch;      /* offset of the scratch memory of the bodies */
 } rml_demand;
 
 /* The functions of rml_program for a program with such a table call these functions. */

@@ -19,7 +19,7 @@ namespace {
 using namespace rml::window;
 
 struct Channels {
-  std::int64_t batch, groups, in, out;  // `in` and `out`: channels of one group
+  std::int64_t batch, groups, in, out;  // sizes of a convolution; `in` and `out` are the channels of one group
 };
 
 Request of_filter(const rml_kernel_call* call, std::uint32_t first, const std::int64_t* filter, std::uint32_t rank) {

@@ -15,7 +15,7 @@ extern "C" {
 
 rml_kernel rml_ctc;          /* (log_probs, targets, input_lengths, target_lengths; blank) -> [batch] */
 rml_kernel rml_ctc_gradient; /* (adjoint, log_probs, …; blank) -> the shape of log_probs */
-int64_t rml_ctc_bytes(int64_t time, int64_t longest); /* scratch size of both */
+int64_t rml_ctc_bytes(int64_t time, int64_t longest); /* bytes of scratch for both kernels */
 
 #ifdef __cplusplus
 }

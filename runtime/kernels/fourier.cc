@@ -236,7 +236,7 @@ void fill_plan(Complex<double>* plan, Complex<double>* work, std::int64_t n) {
   if (m == 0) return;
   Complex<double>*roots = plan + n, *chirp = roots + m, *kernel = chirp + n;
   fill_roots(roots, m);
-  std::int64_t square = 0;  // k k modulo 2 n
+  std::int64_t square = 0;  // k * k modulo 2 n
   for (std::int64_t k = 0; k < n; ++k) {
     chirp[k] = root(square, 2 * n);
     square = (square + 2 * k + 1) % (2 * n);

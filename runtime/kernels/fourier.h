@@ -27,7 +27,7 @@ rml_kernel rml_real_fourier; /* ([..., n], plan) -> [..., n / 2 + 1, 2] */
 /* ([..., n / 2 + 1, 2], plan; n) -> [..., n]: the adjoint of rml_real_fourier, which is the real
  * part of the sum of g[k] exp(2 pi i k t / n) */
 rml_kernel rml_real_fourier_terms;
-int64_t rml_fourier_bytes(int64_t n, int64_t size); /* scratch size of every transform */
+int64_t rml_fourier_bytes(int64_t n, int64_t size); /* bytes of scratch for every transform */
 
 rml_kernel rml_frames;      /* ([..., n]; length, hop) -> [..., frames, length] */
 rml_kernel rml_overlap_add; /* ([..., frames, length]; n, hop) -> [..., n]: adjoint of frames */

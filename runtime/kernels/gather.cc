@@ -32,7 +32,7 @@ std::int32_t with_words(std::uint32_t dtype, F&& f) {
   }
 }
 
-// places(f): a function of places.h, applied to operands 0 and 1.
+// Gathers elements. places(f) is a function of places.h, applied to operands 0 and 1.
 template <class Places>
 std::int32_t gather(rml_kernel_call* call, Places&& places) {
   return with_words(call->result->dtype, [&]<class T>(T) {
@@ -85,7 +85,7 @@ T* copied(rml_kernel_call* call) {
   return y;
 }
 
-// Operands x, indices, updates; places(f) as for gather.
+// Scatters elements. The operands are x, indices and updates; places(f) is as for gather.
 template <class Places>
 std::int32_t scatter(rml_kernel_call* call, const rml_attribute& text, Places&& places) {
   const Reduction reduction = reduction_of(text);

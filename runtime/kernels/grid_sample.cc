@@ -44,7 +44,7 @@ struct Sampler {
                                           : Padding::reflection),
         align(a[2].integers[0] != 0) {}
 
-  // Where reflection reverses: at the outermost centres or at the edges.
+  // The coordinate at which reflection reverses: the outermost centres, or the edges.
   double first() const { return align ? 0 : -0.5; }
   double last(std::int64_t n) const { return static_cast<double>(n) - (align ? 1 : 0.5); }
 
@@ -89,7 +89,7 @@ struct Sampler {
       } else if (padding == Padding::reflection) {
         x = reflected(x, n, speed);
       } else {
-        // all taps there are zeros; the coordinate now fits an integer
+        // all taps farther out are zeros; after the clamp the coordinate fits an integer
         x = std::clamp(x, -4.0, extent + 4);
       }
     }

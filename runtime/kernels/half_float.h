@@ -36,7 +36,8 @@ inline std::uint16_t f16_from_float(float value) {
   const std::uint16_t sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
-  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and above
+  // Numbers from 65520 on become infinite.
+  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
   if (magnitude < 0x38800000u) {
     // Below the smallest normal number, 2^-14: adding 0.5 leaves multiples of 2^-24 in the
     // fraction, correctly rounded by the addition.

@@ -17,24 +17,24 @@ extern "C" {
 #endif
 
 typedef struct rml_array {
-  void* data;             /* elements of dtype */
-  const int64_t* extents; /* `rank` numbers */
-  uint32_t rank;          /* 0: scalar */
+  void* data;             /* elements, of type dtype */
+  const int64_t* extents; /* extents of the axes, `rank` numbers */
+  uint32_t rank;          /* number of axes; 0: scalar */
   uint32_t dtype;         /* RML_F32, … of rmlrt.h */
 } rml_array;
 
 /* The value of a static attribute. */
 typedef struct rml_attribute {
   const int64_t* integers; /* the elements of a list, or the characters of a text */
-  int64_t count;           /* their number; -1: omitted, which means "all" */
-  double number;           /* the value of a number */
+  int64_t count;           /* number of integers; -1: the attribute is omitted, which means "all" */
+  double number;           /* the value of an attribute that is a number */
 } rml_attribute;
 
 typedef struct rml_kernel_call {
   const rml_array* operands; /* in the order of the operator table; variadic ones are expanded */
   const rml_array* result;
   const rml_attribute* attributes; /* in the order of the operator table */
-  void* scratch;                   /* aligned to 64 bytes */
+  void* scratch;                   /* scratch memory, aligned to 64 bytes */
   int64_t value, bound;            /* set by a kernel that fails; used in the message */
   uint32_t n_operands, n_attributes;
 } rml_kernel_call;

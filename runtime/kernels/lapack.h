@@ -30,7 +30,7 @@ rml_kernel rml_lapack_matrix_power;     /* (a; n): aⁿ */
 /* Scratch size in bytes for an m × n matrix with elements of `size` bytes, and `columns` right-hand
  * sides. */
 int64_t rml_lapack_solve_bytes(int64_t n, int64_t columns, int64_t size);
-int64_t rml_lapack_factor_bytes(int64_t n, int64_t size); /* inverse, power, det, slogdet */
+int64_t rml_lapack_factor_bytes(int64_t n, int64_t size); /* bytes of scratch for inverse, power, det and slogdet */
 int64_t rml_lapack_qr_bytes(int64_t m, int64_t n, int64_t size);
 int64_t rml_lapack_cofactor_bytes(int64_t n, int64_t size);
 int64_t rml_lapack_svd_bytes(int64_t m, int64_t n, int64_t size);

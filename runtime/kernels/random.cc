@@ -102,7 +102,7 @@ std::uint64_t element_count(const std::uint64_t* dims, std::uint32_t rank) {
   return count;
 }
 
-// Rounding to T may reach b; the interval is half open.
+// A number in [a, b). If rounding to T yields b, the result is the largest number below it.
 template <class T>
 T scaled(double u, double a, double b) {
   const T value = static_cast<T>(a + (b - a) * u);
@@ -125,7 +125,7 @@ void fill_uniform(double* out, std::uint64_t count, double a, double b, const So
   }
 }
 
-// 1 - u is in (0, 1], so its logarithm is finite.
+// Draws normal numbers. 1 - u is in (0, 1], so its logarithm is finite.
 struct Normals {
   double first, second;
   explicit Normals(const Words& words) {
@@ -147,7 +147,7 @@ void fill_normal(T* out, std::uint64_t count, double mean, double deviation, con
 
 template <class T>
 void fill_truncated_normal(T* out, std::uint64_t count, double mean, double deviation, const Source& source) {
-  constexpr std::uint64_t attempt = std::uint64_t{1} << 33;  // exceeds the number of elements
+  constexpr std::uint64_t attempt = std::uint64_t{1} << 33;  // distance of the counters of two attempts for an element
   for (std::uint64_t i = 0; i < count; ++i) {
     for (std::uint64_t block = i;; block += attempt) {
       const Normals normals(source.block(block));

@@ -30,7 +30,7 @@ void rml_philox4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_
 
 RML_RANDOM_KERNEL(rml_random_uniform);          /* in [a, b); always a if b <= a */
 RML_RANDOM_KERNEL(rml_random_normal);           /* mean a, standard deviation b */
-RML_RANDOM_KERNEL(rml_random_bernoulli);        /* 1 with probability a, else 0 */
+RML_RANDOM_KERNEL(rml_random_bernoulli);        /* 1 with probability a, otherwise 0 */
 RML_RANDOM_KERNEL(rml_random_truncated_normal); /* normal, but within 2 b of a */
 /* Initialisers, which do not use a and b. fan_in is the product of dims[1…], and fan_out is
  * dims[0]. For rank 0 and 1, both are the number of elements. */

@@ -115,7 +115,7 @@ struct Axis {
   std::int64_t nearest(double x) const {
     const double below = std::floor(x);
     switch (mode) {
-      case Mode::nearest:  // the lower one of two equally near elements
+      case Mode::nearest:  // of two equally near elements, the lower one
         return static_cast<std::int64_t>(x - below > 0.5 ? below + 1 : below);
       case Mode::nearest_round_up:
         return static_cast<std::int64_t>(x - below < 0.5 ? below : below + 1);

@@ -17,7 +17,7 @@
 namespace rml::window {
 
 inline constexpr int max_axes = 3;
-inline constexpr std::int64_t max_number = INT32_MAX;  // limit for strides, sizes and so on
+inline constexpr std::int64_t max_number = INT32_MAX;  // limit for strides, sizes and other numbers
 
 struct Axis {
   std::int64_t in = 1, out = 1, size = 1, stride = 1, dilation = 1, begin = 0, end = 0;
@@ -57,12 +57,12 @@ enum class Problem : std::uint8_t {
   strides,
   padding,
   dilations,
-  same,              // neither 0, 1 nor 2
+  same,              // the attribute `same` is neither 0, 1 nor 2
   same_and_padding,  // `same` and padding are both given
-  too_large,         // the window does not fit
+  too_large,         // the window does not fit into the padded operand
 };
 
-// The integers of an attribute; count -1: omitted.
+// An attribute that is a list of integers; count -1: it is omitted.
 struct Integers {
   const std::int64_t* data = nullptr;
   std::int64_t count = -1;
@@ -83,7 +83,8 @@ struct Integers {
 struct Request {
   Integers sizes, strides, padding, dilations;
   std::int64_t same = 0;
-  bool ceil_mode = false, strides_as_sizes = false;  // default of strides: the sizes, otherwise 1
+  // `strides_as_sizes`: by default the strides are the sizes of the window, otherwise 1.
+  bool ceil_mode = false, strides_as_sizes = false;
 };
 
 // The number of windows along an axis with everything but `out` set; 0 if none fits.

@@ -27,7 +27,7 @@ inline Windows windows_over(const rml_array& x, const Request& r) {
   return w;
 }
 
-// Addition and multiplication; integers wrap.
+// Addition and multiplication of elements; integers wrap.
 template <class T>
 T plus(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* cycles_of_keys = "cycles of keys";
 constexpr std::string_view each = "each ", begun = "begun ";
-constexpr std::uint64_t most_of_chunks = std::uint64_t{4} << 20;  // bytes of all chunks together
+constexpr std::uint64_t most_of_chunks = std::uint64_t{4} << 20;  // limit on the bytes of all chunks together
 constexpr std::uint32_t keys_ahead = 8;
 constexpr std::int64_t most_cycles = std::int64_t{1} << 62;
 
@@ -82,7 +82,7 @@ struct Column {
   std::uint64_t bytes = 0;  // bytes per key
   std::uint64_t at = 0;     // offset in the file of the next chunk
   std::uint32_t sum = 0;    // checksum of the bytes written
-  std::string chunk = {};   // bytes that are not written yet
+  std::string chunk = {};   // bytes of the column that are not written yet
 };
 
 class ColumnsOut {
@@ -137,7 +137,7 @@ class ColumnsOut {
     columns_.push_back({{cycles_of_keys, RML_I64, {keys}, {}}, nullptr, nullptr, sizeof(std::int64_t)});
   }
 
-  // The tensors that are not columns.
+  // The tensors of the checkpoint that are not columns.
   std::vector<TensorOut> others() const {
     std::vector<TensorOut> all{{texts_of_keys, RML_U8, {texts_.size()}, {texts_}},
                                {ends_of(texts_of_keys), RML_I64, {ends_.size()}, {bytes_of_numbers(ends_)}},
@@ -200,10 +200,10 @@ class ColumnsOut {
 // ---- reading ----
 
 struct ColumnIn {
-  TensorIn of_one;              // name, type and shape for one key
+  TensorIn of_one;              // name, type and shape of the tensor for one key
   const char* all = nullptr;    // values of all keys
   std::uint64_t bytes = 0;      // bytes per key
-  const char* begun = nullptr;  // by key; null: all keys have read the first value
+  const char* begun = nullptr;  // one per key: true if it has read the first value; null: all keys have
 };
 
 class ColumnsIn {
@@ -346,7 +346,7 @@ class ColumnsIn {
   const std::uint64_t keys_;
   std::vector<TensorIn> others_;
   std::vector<ColumnIn> columns_;
-  std::map<std::string, const char*> begun_;  // by path, as in the file
+  std::map<std::string, const char*> begun_;  // indexed by path in the file: which keys have begun
   std::string_view cycles_;
   // If states can be copied: the memory of each column, and the slot and flags of each parameter.
   bool copies_ = false;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view types_of_keys = "text, bool, i8, u8, i16, u16, i32, u32, i64 or u64";
 
-// Returns 255 if no type has this name.
+// The number of the type with this name; 255 if there is none.
 std::uint8_t dtype_named(std::string_view name) {
   for (std::uint8_t dtype = RML_BOOL; dtype <= RML_U64; ++dtype)
     if (dtype_name(dtype) == name) return dtype;
@@ -21,7 +21,7 @@ std::uint8_t dtype_named(std::string_view name) {
 }
 
 void refuse_ports(const rml_port* ports, std::uint32_t count, const std::string& name, const char* word) {
-  // The columns of a tensor `x` are named `x[0]`, `x[1]`, …
+  // Finds the columns of the elements; those of a tensor `x` are named `x[0]`, `x[1]`, …
   for (std::uint32_t i = 0; i < count; ++i)
     if (name.substr(0, name.find('[')) == ports[i].name)
       throw Failure("--key " + name + ": the node has an " + word + " '" + ports[i].name +

@@ -12,12 +12,12 @@ namespace rml::rt {
 
 struct KeyColumn {
   std::string name;
-  bool is_text = true;           // keys are texts; the port holds their numbers
+  bool is_text = true;           // true if keys are texts; the port then has their numbers
   std::uint8_t dtype = RML_U32;  // type of the port: that of the values, or of the numbers
   rml_port port() const { return {name.c_str(), "base", dtype, 1, 0, 0, nullptr, 1}; }
 };
 
-// Throws Failure with status 2 for an unknown name or type.
+// Parses the argument of --key. Throws Failure with status 2 for an unknown name or type.
 KeyColumn key_column(const rml_program& program, const std::string& argument);
 
 // Throws Failure with status 2 if the program, or another option, cannot be combined with keys;

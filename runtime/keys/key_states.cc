@@ -20,8 +20,8 @@ namespace {
 constexpr std::uint64_t block_bytes = std::uint64_t{1} << 18;
 constexpr std::uint64_t counters = offsetof(rml_header, pushed), counters_end = offsetof(rml_header, ranks);
 constexpr std::uint64_t most_near_bytes = 512;
-constexpr std::uint64_t worth_a_part = 8;  // bytes; parts with a smaller gap are merged
-// records of at least this size start at a cache line
+constexpr std::uint64_t worth_a_part = 8;  // bytes; two parts with a smaller gap between them are merged
+// bytes; records of at least this size start at a cache line
 constexpr std::uint64_t worth_lines = 1024;
 
 constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }

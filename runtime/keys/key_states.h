@@ -93,10 +93,10 @@ class KeyStates {
     bool window;  // a window: its elements are stored twice in the state, once in the record
   };
   struct Shared {
-    std::uint64_t offset, bytes;       // offset and size of the cell
-    std::vector<std::uint64_t> slots;  // offsets of the pointers to its first value
-    std::vector<std::uint64_t> value;  // current value
-    bool known = false;                // an instance has set the value
+    std::uint64_t offset, bytes;       // offset of the cell in a record, and its size
+    std::vector<std::uint64_t> slots;  // offsets in the state of the pointers to the parameter's first value
+    std::vector<std::uint64_t> value;  // current value of the shared parameter
+    bool known = false;                // true after an instance has set the value
   };
 
   void find_parts();
@@ -131,7 +131,7 @@ class KeyStates {
   void* block_ = nullptr;
   std::vector<Part> parts_;
   std::vector<std::uint64_t> slots_;
-  std::vector<void*> given_;  // by slot: pointer in a new instance
+  std::vector<void*> given_;  // one per slot: its pointer in a new instance
   std::vector<Shared> shared_;
   std::uint64_t record_bytes_ = 0;
   std::uint64_t near_bytes_ = 0;  // bytes of a record to prefetch; hardware prefetches the rest

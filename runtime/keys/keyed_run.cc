@@ -89,14 +89,14 @@ class KeyedRun {
 
   const rml_program& program_;
   const Options& options_;
-  std::vector<NameLock> locks_;  // held until everything is written
+  std::vector<NameLock> locks_;  // locks of the written files, held until everything is written
   const KeyColumn column_;
   const std::uint64_t key_bytes_;
   const std::vector<rml_port> inputs_, outputs_;
-  // indices of ports; in the output the key is port 0
+  // indices of ports of the input; in the output, the key is port 0
   const std::uint32_t key_input_, number_input_;
   Row in_;
-  const Row of_files_;  // the ports of in_ that files provide
+  const Row of_files_;  // the ports of in_ whose values come from files
   Row out_;
   Memory memory_;
   Keys keys_;
@@ -107,7 +107,7 @@ class KeyedRun {
   std::vector<Endpoint> sinks_to_;
   GivenParameters given_;
   std::optional<KeyStates> states_;
-  std::optional<RowsTogether> together_;  // none: rows are computed one by one
+  std::optional<RowsTogether> together_;  // computes rows of several keys together; none: rows are computed one by one
   PortArrays read_, written_;             // addresses of rows that are computed together
   std::uint32_t alone_ = 0;               // number of next rows to compute one by one
   WaitingRows waiting_;
@@ -116,7 +116,7 @@ class KeyedRun {
   bool in_cycle_ = false;  // the state of the key `key_` is the current one
   std::uint32_t shown_key_ = UINT32_MAX;
   std::int64_t rows_read_ = 0, rows_written_ = 0, rows_in_lanes_ = 0;
-  const std::string save_to_;  // empty: the state is not saved
+  const std::string save_to_;  // path of the saved state; empty: it is not saved
   RunRecord record_;
   std::int64_t longest_segment_ = 0;
   std::int64_t undetermined_ = 0;
@@ -127,7 +127,7 @@ class KeyedRun {
   std::unique_ptr<ReadAhead> source_;  // last member, because its thread uses the members above
 };
 
-constexpr std::uint32_t rows_ahead = 8;  // distance at which records are prefetched
+constexpr std::uint32_t rows_ahead = 8;  // number of rows between the one that is prefetched and the current one
 
 std::vector<rml_port> with_key_behind(const rml_program& program, const KeyColumn& column) {
   std::vector<rml_port> all(program.inputs, program.inputs + program.n_inputs);

@@ -13,7 +13,8 @@ namespace rml::rt {
 
 class Keys {
  public:
-  // dtype: the type of keys that are values; none: keys are texts.
+  // Creates an empty set of keys. `dtype` is the type of keys that are values; none: keys are
+  // texts.
   explicit Keys(Memory& memory, std::optional<std::uint8_t> dtype = {});
 
   std::uint32_t size() const { return table_.size(); }

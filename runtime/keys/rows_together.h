@@ -41,7 +41,7 @@ class RowsTogether {
   struct Mark {
     std::uint32_t key = 0, call = 0;
   };
-  // by hash: keys seen in this call
+  // indexed by hash: keys seen in this call
   std::array<Mark, std::size_t{4} * Batch::most_rows> marks_{};
   std::uint32_t call_ = 0;
   std::array<void*, Batch::most_rows> cells_{};

@@ -85,7 +85,7 @@ void store_part(T* to, Vector<T> v, Size n) {
   for (Size i = 0; i < n; ++i) to[i] = lanes[i];
 #endif
 }
-// Adds halves until one lane is left.
+// Adds the lanes of a vector, halving it until one lane is left.
 inline double sum(Vector<double> v) {
   v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
   v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
@@ -100,7 +100,7 @@ inline float sum(Vector<float> v) {
   return v[0];
 }
 
-// A matrix operand: element (i, j) is data[i * down + j * across].
+// A matrix operand, whose element (i, j) is data[i * down + j * across].
 template <class T>
 struct View {
   const T* data;
@@ -198,7 +198,7 @@ T dot(Size n, const T* x, const T* y) {
   return sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
-// y += four columns times their factors.
+// Computes y += four columns times their factors.
 template <class T>
 void add_columns(Size m, const T* a, Size lda, const T (&f)[4], T* y) {
   Size i = 0;
@@ -228,7 +228,7 @@ void dot_columns(Size m, const T* a, Size lda, const T* x, T (&to)[4]) {
   for (Size j = 0; j < 4; ++j) to[j] = sum(sums[j]);
 }
 
-// y += alpha A x, and y += alpha Aᵀ x; vectors are contiguous.
+// Computes y += alpha A x, and y += alpha Aᵀ x. Vectors are contiguous.
 template <class T>
 void by_columns(Size m, Size n, T alpha, const T* a, Size lda, const T* x, Size incx, T* y) {
   Size j = 0;
@@ -319,7 +319,7 @@ struct Target {
   View<T> view() const { return {data, down, across}; }
 };
 
-// C += alpha A B; computed by transposes if C is row-major.
+// Computes C += alpha A B. If C is row-major, the transposes are multiplied.
 template <class T>
 void add_product(Size m, Size n, Size k, T alpha, View<T> a, View<T> b, Target<T> c) {
   if (m == 0 || n == 0 || k == 0) return;
@@ -327,7 +327,7 @@ void add_product(Size m, Size n, Size k, T alpha, View<T> a, View<T> b, Target<T
   multiply(n, m, k, alpha, View<T>{b.data, b.across, b.down}, View<T>{a.data, a.across, a.down}, c.data, c.down);
 }
 
-constexpr Size smallest = 8;  // largest triangle that is not halved
+constexpr Size smallest = 8;  // size of the largest triangle that is not halved
 
 template <class T>
 struct Triangle {

@@ -33,9 +33,9 @@ struct TriangleCall {
   };                                                                                                                \
   }
 
-RML_DECLARE_BLAS(any)    // the instructions that the compiler assumes by default
-RML_DECLARE_BLAS(fused)  // x86-64-v3: 256 bits, fused multiplication
-RML_DECLARE_BLAS(wide)   // x86-64-v4: 512 bits
+RML_DECLARE_BLAS(any)    // for the instructions that the compiler assumes by default
+RML_DECLARE_BLAS(fused)  // for x86-64-v3: vectors of 256 bits, fused multiplication
+RML_DECLARE_BLAS(wide)   // for x86-64-v4: vectors of 512 bits
 #undef RML_DECLARE_BLAS
 
 }  // namespace rml::lapack

@@ -27,7 +27,7 @@ struct SvdPieces {
         work(pieces.take<T>(size(m, n))),
         integers(pieces.take<Int>(8 * std::min(m, n))),
         work_size(size(m, n)) {}
-  // Workspace for divide and conquer, and columns for the blocked routines.
+  // Size of the workspace for divide and conquer, and of the columns for the blocked routines.
   static std::int64_t size(std::int64_t m, std::int64_t n) {
     const std::int64_t k = std::min(m, n);
     return 4 * k * k + 7 * k + block * (m + n) + 64;

@@ -1,4 +1,4 @@
-// Determinants, and their derivatives.
+// Computes determinants and their derivatives.
 #include "runtime/kernels/lapack.h"
 #include "runtime/lapack/matrices.h"
 

@@ -10,7 +10,7 @@
 
 namespace rml::lapack {
 
-using Int = std::int32_t;  // INTEGER of Debian's liblapack
+using Int = std::int32_t;  // the type INTEGER of Debian's liblapack
 
 extern "C" {
 void sgetrf_(const Int*, const Int*, float*, const Int*, Int*, Int*);
@@ -104,7 +104,7 @@ Int orgqr(Int m, Int n, Int k, T* a, const T* tau, T* work, Int work_size) {
   return info;
 }
 
-// The reduced decomposition; vt has min(m, n) rows.
+// The reduced singular value decomposition; vt has min(m, n) rows.
 template <class T>
 Int gesvd(Int m, Int n, T* a, T* s, T* u, T* vt, T* work, Int work_size) {
   Int info = 0;

@@ -17,7 +17,7 @@ namespace rml::lapack {
 // maximum number of columns per step of LAPACK's blocked routines
 constexpr std::int64_t block = 64;
 
-// A stack of row-major matrices; a vector is one column.
+// A stack of row-major matrices. A vector counts as a matrix with one column.
 struct Matrices {
   explicit Matrices(const rml_array& array, bool vector = false)
       : extents(array.extents), batch_rank(vector ? 0 : array.rank - 2) {
@@ -72,7 +72,7 @@ void fill_nan(T* x, std::int64_t count) {
   std::fill_n(x, count, std::numeric_limits<T>::quiet_NaN());
 }
 
-// to[j, i] = from[i, j]
+// Transposes a matrix: to[j, i] = from[i, j].
 template <class T>
 void transpose(const T* from, std::int64_t rows, std::int64_t columns, T* to) {
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -100,7 +100,7 @@ bool invert(const T* a, std::int64_t n, T* lu, Int* pivots, T* to) {
   return getrs('N', Int(n), Int(n), lu, pivots, to) == 0;
 }
 
-// Calls kernel.template operator()<T>(), T the element type of the result.
+// Calls kernel.template operator()<T>(), where T is the element type of the result.
 template <class Kernel>
 std::int32_t for_float(const rml_kernel_call* call, Kernel&& kernel) {
   return call->result->dtype == RML_F32 ? kernel.template operator()<float>() : kernel.template operator()<double>();

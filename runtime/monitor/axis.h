@@ -14,18 +14,18 @@ class Axis {
 
   struct Tick {
     double at;          // in [0, 1]
-    std::string label;  // empty: a grid line without a label
+    std::string label;  // text beside the grid line; empty: no text
   };
   const std::vector<Tick>& ticks() const { return ticks_; }
   bool logarithmic() const { return logarithmic_; }
-  // In [0, 1] if the value is on the axis.
+  // The position of a value; between 0 and 1 if it is on the axis.
   double place(double value) const;
 
  private:
   void linear_ticks(int about, double least_step);
   void logarithmic_ticks(int about);
 
-  double low_, high_;  // logarithms if the axis is logarithmic
+  double low_, high_;  // ends of the axis; on a logarithmic axis, their logarithms
   bool logarithmic_;
   std::vector<Tick> ticks_;
 };

@@ -17,7 +17,7 @@
 namespace rml::rt {
 namespace {
 
-// Castagnoli's polynomial, reflected.
+// The table of CRC-32C, whose polynomial is Castagnoli's in reflected form.
 constexpr std::array<std::uint32_t, 256> make_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t k = 0; k < table.size(); ++k) {

@@ -22,7 +22,7 @@ void make_log_folder(const std::string& folder);
 
 class EventLog {
  public:
-  // The folder must exist.
+  // Creates the log in a folder, which must exist.
   EventLog(const std::string& folder, const Row& outputs, std::vector<std::uint32_t> ports, std::int64_t first_step);
   // Writes the values of the row that are present.
   void row(std::int64_t step);
@@ -35,7 +35,7 @@ class EventLog {
   const Row& outputs_;
   std::vector<std::uint32_t> ports_;
   ByteSink bytes_;
-  double flushed_ = 0;  // wall time in seconds
+  double flushed_ = 0;  // wall time of the last flush, in seconds
 };
 
 // The masked CRC-32C that records contain.

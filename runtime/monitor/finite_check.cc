@@ -20,7 +20,7 @@ Found look(const void* data, std::uint64_t count, Bits exponent) {
   for (std::uint64_t k = 0; k < count; ++k, at += sizeof(Bits)) {
     Bits bits;
     std::memcpy(&bits, at, sizeof bits);
-    bits = static_cast<Bits>(bits << 1);  // drops the sign
+    bits = static_cast<Bits>(bits << 1);  // drops the sign, so that both infinities are equal
     const auto all = static_cast<Bits>(exponent << 1);
     nan |= static_cast<Bits>(bits > all);
     infinite |= static_cast<Bits>(bits == all);

@@ -18,7 +18,7 @@ namespace rml::rt {
 class FiniteCheck {
  public:
   FiniteCheck(const rml_program& program, const Row& outputs) : program_(program), outputs_(outputs) {}
-  // `state` is the state before its first cycle in this run.
+  // Starts the check. `state` is the state before its first cycle in this run.
   void begin(const void* state);
   // The first value that is not finite, in the row or in the cells; null if there is none.
   const rml_watch* in_row() const;
@@ -29,13 +29,13 @@ class FiniteCheck {
   std::string text(const rml_watch& watch, std::int64_t cycle, const void* state) const;
 
  private:
-  // Null if there is nothing to check.
+  // The address of a watched value in the state; null if there is nothing to check.
   const void* data(const rml_watch& watch, const void* state) const;
   const void* last_element(std::uint32_t memory, const void* state) const;
 
   const rml_program& program_;
   const Row& outputs_;
-  std::vector<bool> infinite_;  // by watch: true if it had an infinity at the beginning
+  std::vector<bool> infinite_;  // one per watched value: true if it had an infinity at the beginning
 };
 
 }  // namespace rml::rt

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::microseconds period{100};
-constexpr std::int64_t between_counts = 10'000'000;  // nanoseconds
+constexpr std::int64_t between_counts = 10'000'000;  // nanoseconds between two counts of the buffers
 // Limit of the timeline; the totals cover the whole run.
 constexpr std::size_t most_events = 1'000'000;
 constexpr std::size_t lines = 12;

@@ -45,7 +45,7 @@ class Profile {
   using Clock = std::chrono::steady_clock;
   struct Event {
     std::int64_t begin, end;  // nanoseconds since the start
-    std::int32_t what;        // a phase, or -k for places[k - 1]
+    std::int32_t what;        // a phase of the run, or -k for places[k - 1]
   };
   struct Count {
     std::int64_t at, cycles, buffer_bytes;
@@ -67,8 +67,8 @@ class Profile {
   std::atomic<std::int32_t> phase_ = beginning;
   std::vector<Event> events_;
   std::vector<Count> counts_;
-  std::array<std::int64_t, saving + 1> of_phase_{};  // nanoseconds
-  std::vector<std::int64_t> of_place_;               // nanoseconds
+  std::array<std::int64_t, saving + 1> of_phase_{};  // time in each phase, in nanoseconds
+  std::vector<std::int64_t> of_place_;               // time in each place, in nanoseconds
   std::int64_t seen_ = 0;                            // end of the last sample, in nanoseconds
   std::mutex mutex_;
   std::condition_variable stopping_;

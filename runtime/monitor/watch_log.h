@@ -19,7 +19,7 @@ namespace rml::rt {
 
 class WatchLog {
  public:
-  // Throws Failure if the file cannot be written.
+  // Opens the log. Throws Failure if the file cannot be written.
   WatchLog(const Options& options, const Row& outputs);
   // Prints the values of the row that are present.
   void row(std::int64_t cycle);
@@ -31,7 +31,7 @@ class WatchLog {
 
   const Row& outputs_;
   const std::vector<std::uint32_t>& ports_;
-  std::optional<ByteSink> file_;  // none: standard error
+  std::optional<ByteSink> file_;  // the file of the log; none: standard error
 };
 
 }  // namespace rml::rt

@@ -130,7 +130,7 @@ std::string at_most(const std::string& text, std::uint64_t most) {
 
 }  // namespace
 
-// CLI11's own message contains the largest double.
+// The message for a wrong count. CLI11's own message would contain the largest double.
 std::string complaint_of_count(const std::string& text) {
   if (!CLI::NonNegativeNumber(text).empty()) return "'" + text + "': must be 0 or more";
   return at_most(text, std::numeric_limits<std::int64_t>::max());

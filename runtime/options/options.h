@@ -28,34 +28,34 @@ enum class When { automatic, always, never };
 enum class OnNan { ignore, tell, stop };
 
 struct Options {
-  std::vector<std::string> inputs;  // as given: F or NAME=F
+  std::vector<std::string> inputs;  // input files as given: FILE or NAME=FILE
   std::vector<std::string> outputs;
-  std::string format;             // empty: not given
+  std::string format;             // format of standard input and output; empty: not given
   Reading reading;                // for CSV
   std::vector<std::string> kept;  // columns of CSV that are copied to the output
   std::optional<std::int64_t> cycles;
   std::optional<std::uint64_t> seed;
-  std::string key;                  // NAME[:TYPE] of the key column; empty: one instance
+  std::string key;                  // NAME[:TYPE] of the key column; empty: the program has one instance
   std::vector<std::string> shared;  // patterns of parameters that all keys share
   std::int64_t horizon = 0;
   TrainingOptions training;
-  std::string save, load, resume, load_params;  // files; empty: not given
-  std::vector<std::string> map;                 // entries OLD=NEW
+  std::string save, load, resume, load_params;  // files of the state and of parameters; empty: not given
+  std::vector<std::string> map;                 // renamings OLD=NEW
   bool partial = false;                         // load_params may lack parameters
   bool cast_params = false;                     // load_params may have wider floats
   bool append = false;                          // output files keep their rows
   bool overwrite = false;                       // with load: replace files that the state does not record
-  std::int64_t save_every = 0;                  // in cycles; 0: only at the end
+  std::int64_t save_every = 0;                  // cycles between saves; 0: the state is saved at the end only
   When progress = When::automatic;
-  std::vector<std::uint32_t> monitored;  // outputs
+  std::vector<std::uint32_t> monitored;  // indices of the outputs to monitor
   // number of the node's own outputs; watched variables follow
   std::uint32_t own_outputs = UINT32_MAX;
-  std::vector<std::uint32_t> watched;  // outputs, given by --watch
-  std::string watch_file;              // empty: standard error
+  std::vector<std::uint32_t> watched;  // outputs that --watch names
+  std::string watch_file;              // file for watched values; empty: standard error
   std::string log;                     // a folder; empty: not given
   PlotAddress plot;
   std::vector<std::string> plot_also;  // files with the rows of earlier runs
-  std::string profile;                 // a file; empty: not given
+  std::string profile;                 // file for the profile; empty: not given
   OnNan on_nan = OnNan::ignore;
   std::uint32_t threads = 0;           // maximum number of threads; 0: the number that the program was built for
   std::uint32_t workers = 0;           // worker threads of a network; 0: number of processors
@@ -68,7 +68,7 @@ struct Options {
   std::vector<std::string> arguments;  // the whole command line
   bool stats = false;
   bool quiet = false;
-  // The file of the state; empty: the state is not saved.
+  // The file to which the state is saved; empty: the state is not saved.
   const std::string& state_file() const { return writes && !resume.empty() ? resume : save; }
   // If not empty, print this and stop (--help, --version).
   std::string print_only;

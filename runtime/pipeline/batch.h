@@ -14,19 +14,19 @@ namespace rml::rt {
 // The layout of a batch: which ports of a row it contains, and where.
 class RowShape {
  public:
-  explicit RowShape(const Row& row);  // all ports
+  explicit RowShape(const Row& row);  // the shape of a row with all ports
   RowShape(const Row& row, const std::vector<std::uint32_t>& ports);
 
   struct Column {
     std::uint32_t port;
     bool always;
-    std::uint64_t bytes;          // size of a value
-    std::uint64_t values, flags;  // offsets of the values and flags
+    std::uint64_t bytes;          // bytes of a value
+    std::uint64_t values, flags;  // offsets of the port's values and flags in a batch
   };
   const std::vector<Column>& columns() const { return columns_; }
   std::uint32_t ports() const { return ports_; }
-  std::uint32_t rows() const { return rows_; }    // capacity of a batch
-  std::uint64_t bytes() const { return bytes_; }  // size of a batch
+  std::uint32_t rows() const { return rows_; }    // largest number of rows in a batch
+  std::uint64_t bytes() const { return bytes_; }  // bytes of a batch
 
  private:
   std::vector<Column> columns_;
@@ -47,7 +47,7 @@ class Batch {
  public:
   static constexpr std::uint32_t most_rows = 256;
 
-  // Throws bad_alloc.
+  // Allocates a batch. Throws bad_alloc.
   explicit Batch(const RowShape& shape);
 
   std::uint32_t rows() const { return rows_; }
@@ -95,7 +95,7 @@ class Batch {
   const RowShape& shape_;
   std::unique_ptr<char[], Free> bytes_;
   std::vector<char*> to_;
-  std::vector<std::uint8_t> present_;  // flags of the shown row
+  std::vector<std::uint8_t> present_;  // presence flags of the shown row
   std::uint32_t rows_ = 0, shown_ = 0;
 };
 

@@ -40,7 +40,7 @@ class Exchange {
 
   // ---- for the filling thread ----
 
-  // Null if stopped.
+  // Takes an empty batch. Returns null if the exchange was stopped.
   Batch* take_empty() {
     Batch* batch = nullptr;
     if (empty_.try_pop(batch)) return batch;
@@ -58,7 +58,7 @@ class Exchange {
 
   // ---- for the emptying thread ----
 
-  // Null if there is no full batch, and stopped() or `also` holds.
+  // Takes a full batch. Returns null if there is none, and stopped() or `also` holds.
   template <typename Condition>
   Batch* take_full(Condition also) {
     Batch* batch = nullptr;

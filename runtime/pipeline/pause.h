@@ -17,7 +17,7 @@ class Pause {
   }
   void wait() const { state_.wait(stopped); }
 
-  // For the inspecting thread: true while the other thread is stopped.
+  // Called by the inspecting thread: true while the other thread is stopped.
   bool begun() const { return state_.load() == stopped; }
   void end() { leave_in(going); }
   // Later calls of `begin` no longer stop.

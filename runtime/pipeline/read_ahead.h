@@ -35,7 +35,7 @@ struct Ahead {
 
 class ReadAhead final : public RowSource {
  public:
-  // source fills `row`.
+  // Reads rows of the source ahead. The source fills `row`.
   ReadAhead(std::unique_ptr<RowSource> source, const Row& row, Ahead ahead);
   ~ReadAhead() override;
 
@@ -66,7 +66,7 @@ class ReadAhead final : public RowSource {
   struct Read {
     explicit Read(const RowShape& shape) : rows(shape) {}
     Batch rows;
-    std::vector<Place> places;  // by row, for the ports that may be absent
+    std::vector<Place> places;  // one per row: places in the file of ports that may be absent
     double fraction = -1;       // share of the input up to these rows
     bool last = false;
     std::exception_ptr failure;

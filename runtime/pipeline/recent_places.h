@@ -40,7 +40,7 @@ class RecentPlaces {
 
  private:
   std::vector<std::uint32_t> ports_;
-  std::deque<Place> places_;  // by cycle, from first_ on
+  std::deque<Place> places_;  // one per cycle, from first_ on
   std::int64_t first_ = 0;
 };
 

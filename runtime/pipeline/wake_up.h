@@ -15,7 +15,8 @@ class WakeUp {
   WakeUp(const WakeUp&) = delete;
   WakeUp& operator=(const WakeUp&) = delete;
 
-  // -1: not available; waits then last until the next check for signals
+  // a descriptor that becomes readable; -1: not available, and waits last until the next check for
+  // signals
   int fd() const { return fd_; }
   void ring() const { eventfd_write(fd_, 1); }
 

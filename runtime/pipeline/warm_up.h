@@ -15,12 +15,12 @@ namespace rml::rt {
 
 class WarmUp {
  public:
-  // wanted: threads are allowed.
+  // `wanted` says whether a thread may be started later.
   explicit WarmUp(bool wanted) : wanted_(wanted) {}
 
   // The run has waited, so the busy time starts again.
   void waited() { waited_ = true; }
-  // Call it after each row.
+  // True if a thread is now worthwhile. Call it after each row.
   bool over() {
     if (!wanted_) return false;
     const Clock::time_point now = Clock::now();

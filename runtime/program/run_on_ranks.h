@@ -12,7 +12,7 @@
 
 namespace rml::rt {
 
-// Returns and throws as run_program.
+// Runs the program on several threads. Returns and throws as run_program does.
 int run_on_ranks(const rml_program& program, const Options& options);
 
 }  // namespace rml::rt

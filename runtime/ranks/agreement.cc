@@ -43,7 +43,7 @@ std::vector<Fact> unpack(const Message& message) {
   return facts;
 }
 
-// Empty if nothing differs.
+// The difference between the facts of a rank and those of this rank; empty if there is none.
 std::string difference(std::uint32_t rank, const std::vector<Fact>& its, const std::vector<Fact>& ours) {
   for (std::size_t i = 0; i < std::max(its.size(), ours.size()); ++i) {
     const Fact none{i < ours.size() ? ours[i].name : its[i].name, "missing"};
@@ -56,7 +56,7 @@ std::string difference(std::uint32_t rank, const std::vector<Fact>& its, const s
   return "";
 }
 
-// Returns the verdict of rank 0 on all ranks.
+// Sends the facts to rank 0. Returns its verdict, which is the same on all ranks.
 std::string exchange(Transport& transport, const std::vector<Fact>& facts) {
   constexpr Tag tag{Talk::start, 0};
   if (transport.rank() != 0) {
@@ -82,7 +82,7 @@ void agree(Transport& transport, const std::vector<Fact>& facts) {
   try {
     exchange(transport, {});
   } catch (const LostRank&) {
-    // Another rank has already stopped.
+    // Another rank has already stopped. The verdict is known, so this rank need not report it.
   }
   throw LostRank(verdict);
 }

@@ -78,7 +78,7 @@ class DealtRows final : public RowSource {
   std::int64_t passed_ = 0;          // `read_` when step_passes last returned true
   std::uint64_t micro_batches_ = 0;  // number of micro-batches of all ranks before this step
   std::uint32_t checksum_ = 0;
-  bool over_ = false;  // the input has ended
+  bool over_ = false;  // true if the input has ended
   bool open_ = false;  // the row that was read last did not end a micro-batch
   bool cut_ = false;   // the resumed run had reached the end of the input within a step
 };

@@ -28,7 +28,7 @@ class Meeting {
   friend class InProcess;
   struct Place {
     std::condition_variable changed;
-    // by sender and tag
+    // messages that wait for a rank, by sender and tag
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::deque<Message>> box;
     bool left = false, vanished = false;
     std::string reason;

@@ -21,8 +21,8 @@ namespace rml::rt {
 // Position of the current cycle in the input of all ranks.
 struct Position {
   std::int64_t row = 0;
-  std::uint64_t micro_batch = 0;  // number, from 0
-  std::uint32_t in_step = 0;      // number of micro-batches in its step
+  std::uint64_t micro_batch = 0;  // number of the current micro-batch, from 0
+  std::uint32_t in_step = 0;      // number of micro-batches in the current step
 };
 
 class Ranks {

@@ -37,7 +37,7 @@ class LostRank : public Failure {
   using Failure::Failure;
 };
 
-// "rank 2".
+// The name of a rank for messages, such as "rank 2".
 std::string rank_text(std::uint32_t rank);
 
 class Transport {
@@ -80,7 +80,7 @@ class Transport {
   virtual void do_send(std::uint32_t to, Tag tag, Message message) = 0;
   virtual std::optional<Message> do_receive(std::uint32_t from, Tag tag) = 0;
   virtual void do_leave(const std::string& reason) = 0;
-  // State of another rank.
+  // Returns the state of another rank.
   virtual Standing standing(std::uint32_t rank) = 0;
   // Waits until a message may have come. round: number of pauses in this wait so far.
   virtual void pause(unsigned round) = 0;

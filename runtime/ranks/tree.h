@@ -28,9 +28,9 @@ struct TreeShape {
   std::uint32_t owner(std::uint32_t slot) const { return slot % ranks; }
   // Number of ranks with a micro-batch, which are the first ranks.
   std::uint32_t participants() const { return present < ranks ? present : ranks; }
-  // The inner nodes, each after those that it depends on.
+  // An inner node of the tree of sums. Nodes follow those that they depend on.
   struct Node {
-    std::uint32_t left, right;  // slots of the children
+    std::uint32_t left, right;  // slots of its two children
     // number of nodes that have changed each child before
     std::uint32_t left_before, right_before;
   };
@@ -103,7 +103,7 @@ class TreeSum {
   const std::uint8_t dtype_;
   const std::uint64_t count_, bytes_;
   TreeShape shape_{0, 0, 0};
-  std::vector<TreeShape::Node> nodes_;  // the nodes that involve this rank
+  std::vector<TreeShape::Node> nodes_;  // the nodes that this rank takes part in
   std::vector<bool> done_;
   std::vector<Leaf> leaves_;
   bool stops_ = false;

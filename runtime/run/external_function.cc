@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void stop(const char* file, const char* what) {
   std::fprintf(stderr, "cannot use library %s: %s\n", file, what);
-  _exit(127);  // the status of a loader that does not find a library
+  _exit(127);  // the exit status of a loader that does not find a library
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace rml::rt {
 
 class LeadingRows {
  public:
-  // row: the row that the sinks write.
+  // Writes rows early. `row` is the row that the sinks write.
   LeadingRows(const rml_program& program, Row& row, WriteBehind& sinks) : program_(program), row_(row), sinks_(sinks) {}
 
   // outputs: the outputs that the sinks were made for, in the same order. led: paths of those
@@ -52,8 +52,8 @@ class LeadingRows {
   Row& row_;
   WriteBehind& sinks_;
   std::vector<Peer> peers_;
-  std::vector<std::uint8_t> known_;  // by output: true if its value is known
-  std::vector<bool> had_;            // by sink: true if it already received the next row
+  std::vector<std::uint8_t> known_;  // one per output: true if its value is known
+  std::vector<bool> had_;            // one per sink: true if it already received the next row
   bool any_ = false;
 };
 

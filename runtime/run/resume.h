@@ -20,7 +20,7 @@ struct SavedRun {
   // --load and --save name. Throws Failure if --seed differs from the seed of the state.
   explicit SavedRun(const Options& options);
 
-  std::string path;  // from --resume or --load; empty: the run starts without a state
+  std::string path;  // the state's file, from --resume or --load; empty: the run starts without a state
   std::optional<CheckpointIn> state;
   bool resumed = false;  // the run also continues the inputs and outputs of the saved run
   bool begins = false;   // --load and --save name one file, which does not exist yet

@@ -160,7 +160,7 @@ class Run {
     for (const auto& sink : sinks_.sinks()) sink->flush();
     monitors_.flush();
   }
-  // If requested, checks that all outputs and cells are finite.
+  // If the options request it, checks that all outputs and cells are finite.
   void inspect();
   // After an error, writes all complete rows. Further errors are added to `problems`.
   void salvage(Problems& problems);
@@ -178,7 +178,7 @@ class Run {
 
   const rml_program& program_;
   const Options& options_;
-  std::vector<NameLock> locks_;  // held until everything is written
+  std::vector<NameLock> locks_;  // locks of the written files, held until everything is written
   Row out_;
   InputRows input_;
   Row& in_;  // filled by the source; the program reads source_->row()
@@ -221,7 +221,8 @@ class Run {
   std::int64_t peak_buffer_bytes_ = 0;
   const WakeUp wake_up_;
   DealtRows* deal_ = nullptr;  // owned by source_; null: this process reads all rows
-  // null: no inputs. Last member, because its thread uses the members above
+  // Reads the rows; null: the program has no inputs. Last member, because its thread uses the
+  // members above.
   std::unique_ptr<ReadAhead> source_;
 };
 
@@ -393,7 +394,7 @@ void Run::feed() {
     }
     if (leads()) pause_reading(true);
   } catch (const Interrupted&) {
-    // A signal has come, and no further row is awaited.
+    // A signal has come, and the program waits for no further row.
   } catch (...) {
     reading_failed_ = std::current_exception();
   }
@@ -519,7 +520,7 @@ bool Run::cycle() {
 }
 
 void Run::drain() {
-  if (program_.network != nullptr) return;  // the network has already handed out all its rows
+  if (program_.network != nullptr) return;  // a network has already handed out all its rows
   const rml_header& header = state_->header();
   while (!halted_ && header.popped < header.pushed &&
          program_.pop(state_->block(), out_.pointers(), out_.present()) == 1)
@@ -527,7 +528,7 @@ void Run::drain() {
 }
 
 void Run::take_row() {
-  if (halted_) return;  // a network still hands out its complete rows
+  if (halted_) return;  // a halted run writes no further row, but a network still hands out its complete rows
   if (record_.rows_again > 0) {
     --record_.rows_again;
     return;

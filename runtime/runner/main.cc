@@ -17,7 +17,7 @@ extern "C" {
 // is null. Addresses are relative to a program at address 0.
 struct RmlAttached {
   std::uint64_t program;
-  std::uint64_t sealed, bytes;  // the pages that contain addresses
+  std::uint64_t sealed, bytes;  // the pages that contain addresses, which are made read-only
   std::uint64_t moved, count;   // the list of words to relocate
 };
 extern const RmlAttached rml_attached;

@@ -90,7 +90,7 @@ class Graph : public GraphBase {
                [generate = std::move(generate)](std::span<T>, std::int64_t round) { return generate(round); });
   }
 
-  // arity: number of operands, at least one.
+  // Adds an operation. `arity` is the number of its operands, at least one.
   Id operation(std::string name, std::size_t arity, Operation compute) {
     if (arity == 0) throw Failure(name + ": an operation has operands; without any it is a source");
     return add(std::move(name), arity, true,
@@ -149,7 +149,7 @@ class Graph : public GraphBase {
     Ring<T> ring;
     const std::vector<T> tokens;
   };
-  // Returns none at the end; a sink always returns none.
+  // Computes a value from operands. It returns none at the end; a sink always returns none.
   using Compute = std::function<std::optional<T>(std::span<T> operands, std::int64_t round)>;
 
   class Node;

@@ -21,7 +21,7 @@ namespace rml::rt {
 
 struct GraphError {
   enum class Kind : std::uint8_t {
-    malformed,  // the graph is not valid; nothing has run
+    malformed,  // the graph is not valid, so nothing has run
     failed,     // an operation has thrown
     cancelled,  // a stop was requested, the deadline has passed, or the graph was closed
     deadlock,   // all nodes wait for each other
@@ -29,7 +29,7 @@ struct GraphError {
   static constexpr std::size_t whole_graph = static_cast<std::size_t>(-1);
 
   Kind kind;
-  std::size_t node;    // number of the node, or whole_graph
+  std::size_t node;    // number of the node; whole_graph: the error concerns no single node
   std::string name;    // name of the node
   std::int64_t round;  // round of the node, from 0
   std::string message;
@@ -92,9 +92,9 @@ class GraphNode : public Task {
   GraphBase& graph_;
   const std::size_t id_;
   const std::string name_;
-  std::vector<GraphEdge*> in_;  // by position
+  std::vector<GraphEdge*> in_;  // edges of the operands, by position
   std::vector<GraphEdge*> out_;
-  std::atomic<std::int64_t> round_{0};  // written by this node only
+  std::atomic<std::int64_t> round_{0};  // number of the current round; written by this node only
   std::atomic<std::size_t> ended_operands_{0};
 
  private:

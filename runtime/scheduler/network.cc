@@ -344,7 +344,7 @@ bool Network::find_limits(Limits& found) const {
     if (ring.waiting() >= static_cast<std::int64_t>(ring.limit()) || code == waits_end_room)
       full.push_back(w.room.load());
     else
-      roomy.push_back(task);  // a null task stands for the host
+      roomy.push_back(task);  // the task that waits for room; null stands for the host
   };
   for (const auto& task : tasks_) look(task->waits, task.get());
   look(in_, nullptr);
@@ -406,7 +406,7 @@ bool Network::may_push() {
 
 Network::Taken Network::try_push(const void* const* in, const std::uint8_t* present) {
   if (failed() || cancelled_.load()) {
-    in_.on.store(0);  // the host no longer waits
+    in_.on.store(0);  // the host no longer waits for room
     return Taken::failed;
   }
   if (!may_push()) return Taken::full;
@@ -422,7 +422,7 @@ Network::Taken Network::push_cycle(const void* const* in, const std::uint8_t* pr
     announce();
     throw Failure(std::string(program_.source) + ": no memory for the inputs of '" + program_.name + "'");
   }
-  // not quiet until all tasks are notified of the cycle
+  // the network is not quiet until all tasks are notified of the cycle
   if (announced_ == memory.pushed) scheduler_->enter();
   program_.push(state_, in, present);
   return Taken::yes;
@@ -444,7 +444,7 @@ bool Network::push(const void* const* in, const std::uint8_t* present) {
     const std::uint32_t seen = changes();
     if (failed() || cancelled_.load()) {
       announce();
-      in_.on.store(0);  // the host no longer waits
+      in_.on.store(0);  // the host no longer waits for room
       return false;
     }
     if (may_push()) break;
@@ -553,7 +553,7 @@ void Network::report() {
   const std::vector<std::uint32_t> failed = failures();
   if (failed.empty()) return;
   const rml_header& first = at<rml_header>(state_, network_.tasks[failed[0]].header);
-  pushed().store(stamp_of(limit_.load()));  // a worker may still inspect the network
+  pushed().store(stamp_of(limit_.load()));  // an atomic store, because a worker may still inspect the network
   all.fault = first.fault;
   all.site = first.site;
   all.fault_cycle = first.fault_cycle;

@@ -51,12 +51,12 @@ namespace rml::rt {
 std::uint64_t usual_capacity(std::uint64_t element_bytes);
 
 struct NetworkOptions {
-  unsigned workers = 0;        // 0: number of processors
+  unsigned workers = 0;        // number of threads; 0: the number of processors
   std::uint64_t capacity = 0;  // capacity of a ring in elements; 0: usual_capacity
-  Trace* trace = nullptr;      // null, or made for this number of workers
+  Trace* trace = nullptr;      // records events; null: no record. It must be made for this number of workers
 };
 
-// The requested number, or the number of processors if it is 0.
+// The requested number of workers; if it is 0, the number of processors.
 unsigned network_workers(unsigned asked);
 
 class Network {
@@ -70,7 +70,8 @@ class Network {
   Network& operator=(const Network&) = delete;
 
   // ---- the pushing end of the host
-  enum class Taken : std::uint8_t { yes, full, failed };  // failed: further cycles are useless
+  // Result of a push; failed: a task has failed, and further cycles are useless.
+  enum class Taken : std::uint8_t { yes, full, failed };
   Taken try_push(const void* const* in, const std::uint8_t* present);
   // Waits while there is no room. Returns false after a failure or cancel. Several cycles may be
   // announced to the tasks together, so the host calls announce() if the next cycle will not come
@@ -116,7 +117,7 @@ class Network {
   struct NetworkTask;
   struct Host;
   static constexpr std::int64_t no_limit = INT64_MAX;
-  static constexpr std::int32_t waits_room = INT32_MIN;  // codes in addition to those of `ready`
+  static constexpr std::int32_t waits_room = INT32_MIN;  // reasons to wait, in addition to the results of `ready`
   static constexpr std::int32_t waits_frontier = INT32_MIN + 1;
   static constexpr std::int32_t waits_gate = INT32_MIN + 2;
   // waits for room for all elements that the end of a segment writes
@@ -155,7 +156,7 @@ class Network {
   std::deque<NetworkRing> rings_;
   std::vector<std::unique_ptr<NetworkTask>> tasks_;
   std::vector<std::uint32_t> paced_, fallible_;
-  // by task: the tasks that wait for its first instant
+  // indexed by task: the tasks that wait for its first instant
   std::vector<std::vector<std::uint32_t>> followers_;
   struct Waiting {
     std::atomic<std::int32_t> on{0};
@@ -170,7 +171,8 @@ class Network {
   // Twice the number of changes, plus 1 if a thread sleeps until the next change.
   std::atomic<std::uint32_t> changes_{0};
   std::int64_t segments_before_ = 0, longest_before_ = 0;  // statistics of the initial state
-  std::int64_t frontier_ = 0;                              // latest value; used by the popping thread
+  // Latest frontier that was computed; used by the popping thread.
+  std::int64_t frontier_ = 0;
   // number of cycles, and a time; used by the pushing thread
   std::int64_t announced_ = 0, first_unannounced_ = 0;
   mutable std::mutex mutex_;  // protects `quiet` and its results, and failures_

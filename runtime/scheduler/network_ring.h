@@ -20,7 +20,7 @@ namespace rml::rt {
 
 class NetworkRing {
  public:
-  // limit: maximum number of waiting elements, at least 1.
+  // Creates a ring. `limit` is the maximum number of waiting elements, at least 1.
   NetworkRing(const rml_queue& queue, std::uint32_t readers, void* state, std::uint64_t limit);
 
   // Moves the elements of a restored state into a block of the ring, or puts in the first
@@ -64,7 +64,7 @@ class NetworkRing {
   const std::uint64_t element_bytes_;
   const void* const first_;
   std::atomic<std::uint64_t> limit_;
-  std::vector<Block> blocks_;  // the last one is in use
+  std::vector<Block> blocks_;  // all blocks; the last one is in use
   std::uint64_t bytes_ = 0, refused_ = 0;
 };
 

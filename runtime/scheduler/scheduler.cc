@@ -15,7 +15,7 @@
 namespace rml::rt {
 
 namespace {
-constexpr int most_in_a_row = 16;  // tasks in a row before those of other threads
+constexpr int most_in_a_row = 16;  // limit on the tasks that a thread runs in a row before those of other threads
 
 struct Turns : moodycamel::ConcurrentQueueDefaultTraits {
   static constexpr std::uint32_t EXPLICIT_CONSUMER_CONSUMPTION_QUOTA_BEFORE_ROTATE = most_in_a_row;
@@ -56,7 +56,7 @@ Scheduler::Scheduler(unsigned workers, std::function<void()> when_quiet) : pool_
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     for (unsigned k = 0; k < workers; ++k) pool_->threads.emplace_back([this, k] { work(k); });
-  } catch (...) {  // no more threads can be started
+  } catch (...) {  // a thread cannot be started: ends those that run
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     stop();
     throw;

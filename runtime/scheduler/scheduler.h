@@ -38,9 +38,9 @@ class Task {
   Task& operator=(const Task&) = delete;
 
  protected:
-  // again: there is more to do after other tasks have run
+  // The result of a task; again: it has more to do after other tasks have run.
   enum class Next : std::uint8_t { wait, again };
-  // worker: number of the worker, less than workers().
+  // Runs the task. `worker` is the number of the worker, less than workers().
   virtual Next run(unsigned worker) = 0;
 
  private:

@@ -22,7 +22,7 @@ class Trace {
   // position in the source.
   std::uint32_t add_task(std::string name, std::string place = "");
 
-  // Time in nanoseconds of a monotonic clock.
+  // The time of a monotonic clock, in nanoseconds.
   static std::int64_t now();
   // Called by the thread of the worker only. count: number of values or rounds in this time.
   // Events of unknown workers are dropped. A task is recorded by one worker at a time.
@@ -36,7 +36,7 @@ class Trace {
   // Removes the events and keeps the tasks.
   void clear();
   std::string to_json() const;
-  // Throws Failure.
+  // Writes the trace to a file. Throws Failure.
   void write(const std::string& path) const;
 
  private:

@@ -35,7 +35,7 @@ bool is_standard_output(int descriptor) {
 struct ByteSink::Deflater {
   z_stream stream{};
   std::unique_ptr<char[]> out = std::make_unique<char[]>(buffer_bytes);
-  bool member_open = true;  // a file has at least one member
+  bool member_open = true;  // true while a member is open; even an empty gzip file has one
 
   Deflater() {
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
@@ -261,7 +261,7 @@ void ByteSink::patch(std::uint64_t offset, std::string_view bytes) {
 void ByteSink::close() {
   if (output_ && !failed_) {
     write_buffer();
-    failed_ = true;  // the sink is finished, even if close fails
+    failed_ = true;  // prevents further writes, even if close fails
     output_->close();
   }
   if (fd_ < 0) return;

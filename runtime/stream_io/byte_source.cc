@@ -27,7 +27,7 @@ struct ByteSource::Inflater {
   z_stream stream{};
   Coding coding;
   std::unique_ptr<char[]> raw = std::make_unique<char[]>(chunk);
-  bool member_open = true;  // inside a gzip member or the deflate stream
+  bool member_open = true;  // true inside a gzip member or the deflate stream
   bool raw_ended = false;
 
   explicit Inflater(Coding c) : coding(c) {

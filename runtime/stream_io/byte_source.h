@@ -30,11 +30,11 @@ class ByteSource {
  public:
   enum class Coding { plain, gzip, deflate };
 
-  // path "-" is standard input. Throws Failure if the file cannot be opened.
+  // Opens a file; "-" is standard input. Throws Failure if it cannot be opened.
   static ByteSource open(const std::string& path, Coding coding, Waiting waiting = {});
-  // most: maximum size of a record in bytes.
+  // Reads records from a peer. `most` is the maximum size of a record in bytes.
   static ByteSource peer(std::string name, std::unique_ptr<ByteInput> input, std::size_t most, Waiting waiting);
-  // The bytes must outlive the source.
+  // Reads bytes in memory, which must outlive the source.
   static ByteSource memory(std::string name, std::string_view bytes, Coding coding = Coding::plain);
 
   ByteSource(ByteSource&&) noexcept;
@@ -84,11 +84,11 @@ class ByteSource {
   const char* begin_ = nullptr;
   const char* end_ = nullptr;
   std::uint64_t raw_read_ = 0;
-  std::uint64_t raw_size_ = 0;        // 0: unknown
+  std::uint64_t raw_size_ = 0;        // bytes of the file before decompression; 0: unknown
   std::uint64_t first_ = 0;           // position in the file of the first byte that was read
   bool regular_ = false;              // the source is a regular file
   std::size_t most_read_ = SIZE_MAX;  // size of the next read in bytes; small after a seek
-  // A longer record shows that a binary file has a wrong name.
+  // Limit on unread bytes. A longer record shows that a binary file has a wrong name.
   std::uint64_t most_unread_ = std::uint64_t{1} << 30;
 };
 

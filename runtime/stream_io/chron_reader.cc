@@ -133,7 +133,7 @@ class ChronReader final : public RowSource {
   Row& row_;
   Ports wanted_;
   const Missing missing_;
-  std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // derived flags of --missing absent
+  std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // flags that --missing absent derives, by port
   std::vector<Stream> streams_;
   std::vector<std::string> unknown_;
   std::int64_t cycle_ = -1;

@@ -19,8 +19,8 @@ namespace {
 
 struct Line {
   std::uint32_t port = 0;
-  std::string text;                 // all cells, concatenated
-  std::vector<std::uint64_t> ends;  // end of each cell in text
+  std::string text;                 // text of all cells, concatenated
+  std::vector<std::uint64_t> ends;  // end of each cell in `text`
 };
 
 class ChronWriter final : public RowSink {
@@ -50,7 +50,7 @@ class ChronWriter final : public RowSink {
     }
   }
 
-  // Nothing can be written before the end of the run.
+  // Does nothing, because a chronogram can only be written at the end of the run.
   void flush() override {}
   std::optional<std::uint64_t> settle() override { return std::nullopt; }
 

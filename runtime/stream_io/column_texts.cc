@@ -137,7 +137,7 @@ bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::st
     if (seconds) std::memcpy(to, &*seconds, sizeof *seconds);
     return seconds.has_value();
   }
-  // Little-endian: the first bytes are the value as a narrower integer.
+  // Numbers are little-endian, so the first bytes are the value as a narrower integer.
   const auto number = classes_[by_input_.at(input)].find(text);
   if (number) std::memcpy(to, &*number, dtype_bytes(port.dtype));
   return number.has_value();

@@ -54,9 +54,9 @@ class ColumnTexts {
   void add_time(const std::string& argument, const Row& inputs);
 
   std::vector<ClassList> classes_;
-  std::map<std::uint32_t, std::size_t> by_input_, by_output_;  // indices into classes_
-  std::map<std::uint32_t, TimeFormat> times_;                  // by input
-  KeyTable* keys_ = nullptr;                                   // null: keys are not texts
+  std::map<std::uint32_t, std::size_t> by_input_, by_output_;  // indices into classes_, by input and by output
+  std::map<std::uint32_t, TimeFormat> times_;                  // formats of times, by input
+  KeyTable* keys_ = nullptr;                                   // the keys that are texts; null: keys are not texts
   std::uint32_t key_input_ = 0, key_output_ = 0;
   bool of_groups_ = false;
 };

@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint8_t as_text = 255;
 
 struct Column {
-  void* to = nullptr;  // null: the column is not read
+  void* to = nullptr;  // where the value is stored; null: the column is not read
   std::uint32_t port = 0;
   std::uint8_t dtype = RML_BOOL;
 };
@@ -99,13 +99,13 @@ class CsvReader final : public RowSource {
   const bool headed_;
   std::vector<std::string> names_;  // names of the columns, in file order
   std::vector<Column> columns_;
-  std::vector<std::size_t> first_;     // by port: column of its first element in the file
+  std::vector<std::size_t> first_;     // indexed by port: column of its first element in the file
   std::vector<const char*> starts_;    // starts of the fields of the current record
-  std::vector<std::uint64_t> filled_;  // by port: number of fields that were not empty
+  std::vector<std::uint64_t> filled_;  // one per port: number of its fields that were not empty
   const Missing missing_;
-  KeptCells* const kept_;  // null unless this reader keeps cells
+  KeptCells* const kept_;  // stores the cells to keep; null: this reader keeps none
   std::vector<std::size_t> kept_columns_;
-  const ColumnTexts* const texts_;  // null: no cells are texts
+  const ColumnTexts* const texts_;  // parses cells that are texts; null: no cells are texts
   bool has_more_ = false;           // the file has flags that follow from cells, or cells to keep
   DerivedFlags derived_;
   bool blank_is_row_ = false;
@@ -141,7 +141,7 @@ std::vector<HeaderField> split_header(std::string_view record, char separator) {
 
 bool looks_like_a_number(const std::string& text) {
   double value = 0;
-  if (text.find_first_of("0123456789") > 1) return false;  // "nan" is a name in a header
+  if (text.find_first_of("0123456789") > 1) return false;  // "nan" in a header is a name, not a number
   return parse_whole_scalar(RML_F64, text, &value) == Parsed::ok;
 }
 
@@ -263,7 +263,8 @@ bool CsvReader::read() {
   return true;
 }
 
-// A comma between digits may be a decimal comma.
+// A hint for the message about a field that contains a comma between digits, perhaps a decimal
+// comma.
 static std::string hint_of_decimal_comma(std::string_view record, char separator) {
   for (std::size_t k = 1; separator == ',' && k + 1 < record.size(); ++k)
     if (record[k] == ',' && std::isdigit(static_cast<unsigned char>(record[k - 1])) != 0 &&

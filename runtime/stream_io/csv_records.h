@@ -52,7 +52,7 @@ class CsvRecords {
   std::int64_t line_ = 0;
   std::int64_t lines_in_record_ = 1;
   bool first_ = true;
-  // The last position requested: its line, and the position.
+  // The position requested last: its line, and its column.
   mutable std::int64_t place_line_ = 0;
   mutable const char* place_at_ = nullptr;
   mutable ColumnCount columns_;

@@ -123,13 +123,13 @@ class TextWriter final : public CsvWriter {
     bytes_.append(cells);
   }
 
-  KeptCells* const kept_;                  // null: no cells are kept
+  KeptCells* const kept_;                  // cells that are copied from the input; null: none
   std::size_t writer_ = 0;                 // number of this writer in kept_
-  std::vector<const ClassList*> classes_;  // by port; null: numbers
-  const KeyTable* keys_ = nullptr;         // null: no port is a key that is a text
-  std::size_t key_ = 0;                    // position of that port in wanted_
-  std::int64_t rows_ = 0;                  // rows written
-  bool failed_ = false;                    // a row could not be written
+  std::vector<const ClassList*> classes_;  // one per port: its classes; null: the port's values are numbers
+  const KeyTable* keys_ = nullptr;         // the keys that are texts; null: no port is a key that is a text
+  std::size_t key_ = 0;                    // position in wanted_ of the port that is the key
+  std::int64_t rows_ = 0;                  // number of rows written
+  bool failed_ = false;                    // true if a row could not be written
 };
 
 }  // namespace

@@ -24,10 +24,10 @@ namespace rml::rt {
 enum class Format { csv, jsonl, chron, npy, npz };
 
 struct Endpoint {
-  std::string path;  // "-": standard input or output
+  std::string path;  // path or address; "-": standard input or output
   std::optional<Address> peer;
   Format format = Format::csv;
-  Reading reading;  // for inputs
+  Reading reading;  // options of the format, for inputs
   bool gzip = false;
   bool present = false;  // outputs: only rows in which a sampled value is present
   bool append = false;   // outputs: the rows of the file remain

@@ -240,7 +240,7 @@ class ObjectHandler {
   const rml_port* port_ = nullptr;  // port of the current value; null: none
   std::uint32_t index_ = 0;
   char* to_ = nullptr;
-  std::vector<std::uint64_t> counts_;  // by axis: number of items so far
+  std::vector<std::uint64_t> counts_;  // one per axis: number of items so far
   char decimal_point_ = '.';
 };
 
@@ -386,7 +386,7 @@ class JsonlReader final : public RowSource {
   const Missing missing_;
   KeptCells* const kept_;  // null unless this reader keeps cells
   ObjectHandler handler_;
-  std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // used with --missing absent only
+  std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // flags that --missing absent derives
   std::string_view line_;
   std::size_t length_ = 0;  // length of the line, including the line end
   std::int64_t number_ = 0;

@@ -96,7 +96,7 @@ class HeaderParser {
       const auto [stop, code] = std::from_chars(begin, text_.data() + text_.size(), value);
       if (code != std::errc()) damaged("expected a size");
       at_ += static_cast<std::size_t>(stop - begin);
-      accept('L');  // suffix of long integers in Python 2
+      accept('L');  // the suffix of long integers in Python 2 is allowed
       values.push_back(value);
       if (!accept(',') && peek() != ')') damaged("expected ',' or ')'");
     }

@@ -17,9 +17,9 @@
 namespace rml::rt {
 
 struct NpyHeader {
-  std::string descr;        // as in the file, such as "<f4"
+  std::string descr;        // the dtype as in the file, such as "<f4"
   char kind = 0;            // b, i, u or f; of texts U or S
-  std::uint64_t bytes = 0;  // size of an element
+  std::uint64_t bytes = 0;  // bytes of an element
   bool big_endian = false;
   bool fortran_order = false;
   std::vector<std::uint64_t> shape;

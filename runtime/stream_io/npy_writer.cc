@@ -70,7 +70,7 @@ class NpyWriter final : public RowSink {
   bool streams_;
   bool closed_ = false;
   std::uint64_t rows_ = 0;
-  std::string held_, value_;  // all rows held; the current row
+  std::string held_, value_;  // values of all rows that are held, and of the current row
 };
 
 struct HeldStream {
@@ -78,7 +78,7 @@ struct HeldStream {
   bool always = true;
   std::uint64_t row_bytes = 0, values = 0;
   std::string bytes;
-  std::string present;             // a byte per cycle; unused if always present
+  std::string present;             // presence of the port, a byte per cycle; unused if it is always present
   const KeyTable* keys = nullptr;  // not null: the values are numbers of texts
 };
 

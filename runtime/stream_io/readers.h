@@ -36,7 +36,7 @@ struct JsonlForm {
 std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted, JsonlForm form = {});
 std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted,
                                       Missing missing = Missing::error);
-// An array provides one port.
+// Reads an array, which provides the values of one port.
 std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t port);
 // kept: receives the arrays to be kept as cells; null if there are none.
 std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted, KeptCells* kept = nullptr);

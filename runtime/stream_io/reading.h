@@ -9,15 +9,15 @@ namespace rml::rt {
 // Meaning of a cell without a value, which is empty or a word such as NA.
 enum class Missing {
   error,   // absent if it is empty and its clock is false, otherwise an error
-  absent,  // absent; a flag without a column follows from the cells
-  nan      // NaN for an input of floats
+  absent,  // the value is absent; a flag without a column follows from the cells
+  nan      // the value is NaN; allowed for inputs of floats
 };
 
 struct Reading {
-  char separator = ',';  // between columns
+  char separator = ',';  // character between columns
   Missing missing = Missing::error;
-  std::vector<std::string> classes;  // entries NAME=FILE
-  std::vector<std::string> times;    // entries NAME=FORMAT
+  std::vector<std::string> classes;  // classes, as entries NAME=FILE
+  std::vector<std::string> times;    // formats of times, as entries NAME=FORMAT
 };
 
 }  // namespace rml::rt

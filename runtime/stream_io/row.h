@@ -78,7 +78,7 @@ class Row {
   std::unique_ptr<void, Free> block_;
   std::vector<void*> pointers_;
   std::vector<std::uint32_t> always_;
-  std::vector<std::uint8_t> present_;  // empty in a row made by `showing`
+  std::vector<std::uint8_t> present_;  // presence flags; empty in a row made by `showing`
   std::uint8_t* flags_ = nullptr;
 };
 

@@ -12,12 +12,12 @@
 
 namespace rml::rt {
 
-// Numbers from 1; 0 if the format does not know them.
+// The place of a value in a file: numbers from 1; 0 if the format does not know them.
 struct Place {
   std::int64_t line = 0, column = 0;
 };
 
-// "in.csv:4:7".
+// The place as text, such as "in.csv:4:7".
 std::string place_text(const std::string& file, const Place& place);
 
 // The beginning of a row, at which a reader of a file can continue.

@@ -30,7 +30,7 @@ bool is_letter(char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 2
 struct ShortDecimal {
   std::uint64_t digits = 0;
   int exponent = 0;
-  const char* end = nullptr;  // null: not a short decimal
+  const char* end = nullptr;  // position after the number; null: it is not a short decimal
 };
 
 ShortDecimal scan_short_decimal(const char* at, const char* end) {

@@ -25,7 +25,7 @@ Parsed parse_scalar(std::uint8_t dtype, const char*& at, const char* end, void* 
 Parsed parse_whole_scalar(std::uint8_t dtype, std::string_view text, void* to);
 
 inline constexpr std::size_t longest_scalar = 32;
-enum class BoolText { word, letter };  // true/false or T/F
+enum class BoolText { word, letter };  // how Booleans are written: true and false, or T and F
 // Writes the scalar to `to`, at most longest_scalar bytes; returns the end.
 char* format_scalar(std::uint8_t dtype, const void* value, char* to, BoolText bools);
 

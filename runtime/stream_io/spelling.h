@@ -11,10 +11,10 @@
 
 namespace rml::rt {
 
-// Empty if no name is near.
+// The known name that resembles `name` most; empty if none is similar.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
-// "; did you mean 'batch_end'?", or empty.
+// A hint such as "; did you mean 'batch_end'?", or an empty text.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace rml::rt

@@ -50,7 +50,7 @@ double cut_fraction(std::string& text, std::size_t at) {
 
 TimeFormat::TimeFormat(const std::string& option, std::string format) : format_(std::move(format)) {
   if (format_ == plain_seconds) return;
-  // Python's notation for seconds with a fraction.
+  // `%S.%f` is Python's notation for seconds with a fraction.
   if (const std::size_t fraction = format_.find("%S.%f"); fraction != std::string::npos) format_.erase(fraction + 2, 3);
   bool has_year = false;
   for (std::size_t at = format_.find('%'); at != std::string::npos; at = format_.find('%', at + 2)) {

@@ -15,9 +15,9 @@ class TimeFormat {
   // `option`.
   TimeFormat(const std::string& option, std::string format);
 
-  // None if the text does not match the format.
+  // The seconds since 1970 of a text. None if it does not match the format.
   std::optional<double> seconds(std::string text) const;
-  // A text that matches the format.
+  // A text that matches the format, as an example in messages.
   std::string example() const;
 
  private:

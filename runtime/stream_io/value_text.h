@@ -8,7 +8,7 @@
 
 namespace rml::rt {
 
-// data: the elements of a value of the port.
+// Appends the text of a value. `data` are its elements.
 void append_value(const rml_port& port, const void* data, std::string& text);
 
 }  // namespace rml::rt

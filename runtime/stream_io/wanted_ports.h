@@ -20,7 +20,7 @@ struct Element {
 // The elements of all wanted ports by name: "x", "x[0]", "x[1,2]".
 std::unordered_map<std::string, Element> elements_by_name(const Row& row, const std::vector<std::uint32_t>& wanted);
 
-// "'x' (f32[3], columns x[0] to x[2])".
+// The description of a port for messages, such as "'x' (f32[3], columns x[0] to x[2])".
 std::string expected_columns(const rml_port& port);
 
 // The number of code points, because columns are counted in characters rather than bytes.

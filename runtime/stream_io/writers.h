@@ -21,8 +21,8 @@ namespace rml::rt {
 using Ports = std::vector<std::uint32_t>;
 
 struct CsvRest {
-  bool again = false;         // continue a file that has rows: write no header
-  KeptCells* kept = nullptr;  // cells to be written before those of the row
+  bool again = false;         // continue a file that already has rows, without a new header
+  KeptCells* kept = nullptr;  // cells that are written before those of the row; null: none
   const ColumnTexts* texts = nullptr;
 };
 // The first line, with its line end.
@@ -32,7 +32,7 @@ std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& 
 std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted, KeptCells* kept = nullptr,
                                      const ColumnTexts* texts = nullptr);
 std::unique_ptr<RowSink> write_chron(ByteSink bytes, const Row& row, const Ports& wanted);
-// An array holds one port, which must be present at every cycle.
+// Writes one port, which must be present at every cycle, as an array.
 std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t port,
                                    const std::optional<Settled>& before = {});
 // A port that may be absent becomes two arrays: its present values, and the flags as

@@ -154,7 +154,7 @@ void ZipWriter::add(const std::string& name, std::string_view content) {
   put(directory_, directory_signature, 4);
   put(directory_, 20, 2);
   directory_ += common;
-  put(directory_, 0, 8);  // no comment, disk 0, no attributes
+  put(directory_, 0, 8);  // three fields of zeros: no comment, disk 0, no attributes
   put(directory_, 0, 2);
   put(directory_, offset_, 4);
   directory_ += name;

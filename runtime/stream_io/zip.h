@@ -22,7 +22,7 @@ namespace rml::rt {
 
 struct ZipEntry {
   std::string name;
-  std::string_view data;  // the data as stored in the archive
+  std::string_view data;  // the data as stored in the archive, perhaps compressed
   bool deflated = false;
   std::uint64_t size = 0;  // size of the content in bytes
   std::uint32_t crc = 0;

@@ -125,7 +125,7 @@ class Walk {
   const Resolved& names_;
   const ast::Node& node_;
   const std::function<void(ExprId, const ast::Call&)>* f_ = nullptr;
-  std::string target_;  // target of the current equation
+  std::string target_;  // name of the variable that the current equation defines
   Names segments_, parameters_;
   std::unordered_set<std::string> numbers_;
   std::uint64_t draws_ = 0;

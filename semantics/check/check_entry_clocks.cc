@@ -74,7 +74,8 @@ class EntryClocks {
     const Variable& variable = resolved_.variables[v];
     const ClockTermId clock = clocked_.variable_clocks[v];
     const ast::Merge* const merge = merge_of(variable);
-    if (merge != nullptr && std::exchange(reported_, merge) == merge) return;  // reported once for both branches
+    // A merge is reported once, not for each of its two branches.
+    if (merge != nullptr && std::exchange(reported_, merge) == merge) return;
     const ClockTerm& on = clocked_.terms[clock.index];
     const std::string port = program_.text(variable.name);
     Diagnostic& d = diagnostics_.report(

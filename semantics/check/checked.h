@@ -30,7 +30,8 @@ struct Variable {
   Symbol name;
   Span span;
   enum Kind : std::uint8_t { input, output, local } kind = local;
-  std::uint32_t equation = UINT32_MAX;  // index of the defining equation, and of the target in it
+  // Index of the defining equation, and position of the variable among its targets.
+  std::uint32_t equation = UINT32_MAX;
   std::uint32_t target = 0;
   const ast::TypeAnnotation* type = nullptr;  // annotation in the interface or at the target
 };
@@ -53,8 +54,8 @@ struct NodeRef {
 struct OperatorRef {
   OperatorId op;
 };
-struct ParamRef {};         // param(e)
-struct StopGradientRef {};  // stop_gradient(e)
+struct ParamRef {};         // stands for a call of param(e)
+struct StopGradientRef {};  // stands for a call of stop_gradient(e)
 // load("file", "name"): an index into Resolved::tensors.
 struct LoadRef {
   std::uint32_t tensor = UINT32_MAX;
@@ -69,7 +70,7 @@ using OrderedArguments = std::vector<ExprId>;
 
 struct ResolvedNode {
   std::vector<Variable> variables;
-  std::vector<NodeId> callees;  // without duplicates
+  std::vector<NodeId> callees;  // nodes that this node calls, without duplicates
   bool has_errors = false;      // later passes skip this node
   // True if this node, or a node that it calls, has memory, look-ahead, a parameter, a random
   // draw, an assertion or a sum over elements.
@@ -86,23 +87,25 @@ struct DiffCall {
 };
 
 struct Resolved {
-  // By ExprId: Names, Calls, and syntax that stands for operators.
+  // Indexed by ExprId. It has entries for names, calls, and syntax that stands for operators.
   std::vector<Reference> references;
-  std::vector<OrderedArguments> arguments;  // by ExprId of a call
-  std::vector<ResolvedNode> nodes;          // by NodeId
-  std::vector<NodeId> order;                // callees before callers
-  std::vector<ConstId> const_order;         // a constant comes before the constants that use it
-  std::vector<bool> const_errors;           // by ConstId: later passes skip these
+  // Indexed by the ExprId of a call: its arguments in the order of the parameters.
+  std::vector<OrderedArguments> arguments;
+  std::vector<ResolvedNode> nodes;   // indexed by NodeId
+  std::vector<NodeId> order;         // all nodes; a callee precedes its callers
+  std::vector<ConstId> const_order;  // a constant comes before the constants that use it
+  // Indexed by ConstId: true if the constant has an error, and later passes skip it.
+  std::vector<bool> const_errors;
   std::vector<DiffCall> diff_calls;
-  std::vector<std::shared_ptr<const Tensor>> tensors;  // the tensors of `load`
+  std::vector<std::shared_ptr<const Tensor>> tensors;  // the tensors that `load` has read
 };
 
 // ---- dtypes ----------------------------------------------------------------------------
 
 // A dtype, or a variable of the node's scheme.
 struct TypeTerm {
-  std::int32_t variable = -1;  // ≥ 0: scheme variable
-  DType dtype = DType::f32;    // when variable < 0
+  std::int32_t variable = -1;  // at least 0: index of a variable of the scheme; -1: `dtype` holds
+  DType dtype = DType::f32;    // the dtype, if `variable` is -1
 };
 
 struct TypeScheme {
@@ -112,7 +115,7 @@ struct TypeScheme {
 
 struct TypedNode {
   TypeScheme scheme;
-  std::vector<TypeTerm> variable_types;  // by variable index
+  std::vector<TypeTerm> variable_types;  // one per variable of the node, by its index
   bool has_errors = false;
 };
 
@@ -124,41 +127,42 @@ struct TypedConst {
 };
 
 struct Typed {
-  std::vector<TypeTerm> expr_types;                   // by ExprId; multi-result calls: see instantiations
+  // One per ExprId; for calls with several results see `instantiations`.
+  std::vector<TypeTerm> expr_types;
   std::vector<std::vector<TypeTerm>> instantiations;  // by ExprId of a node call: terms for the callee's variables
-  std::vector<TypedNode> nodes;                       // by NodeId
-  std::vector<TypedConst> consts;                     // by ConstId
+  std::vector<TypedNode> nodes;                       // indexed by NodeId
+  std::vector<TypedConst> consts;                     // indexed by ConstId
 };
 
 // ---- clocks ----------------------------------------------------------------------------
 
 // The condition of a sampled clock: a variable of the node, or the value of an expression.
 struct ConditionTerm {
-  std::int32_t variable = -1;  // ≥ 0: variable index of the node
-  ExprId expr;                 // if `variable` is -1: the expression
+  std::int32_t variable = -1;  // at least 0: index of a variable of the node; -1: `expr` holds
+  ExprId expr;                 // the condition, if `variable` is -1
 };
 
 using ClockTermId = Id<struct ClockTermTag>;
 struct ClockTerm {
   enum Kind : std::uint8_t { variable, on, never } kind = variable;
-  std::uint32_t index = 0;  // variable: its index in the node's clock scheme
+  std::uint32_t index = 0;  // for a clock variable: its index in the node's clock scheme
   ClockTermId parent;       // on
   ConditionTerm condition;  // on
   bool positive = true;     // on
 };
 
 struct ClockedNode {
-  std::uint32_t variable_count = 0;          // variables of the clock scheme
-  std::vector<ClockTerm> terms;              // storage of the terms
-  std::vector<ClockTermId> variable_clocks;  // by variable index
+  std::uint32_t variable_count = 0;          // number of variables of the clock scheme
+  std::vector<ClockTerm> terms;              // all terms of the scheme; a ClockTermId is an index into them
+  std::vector<ClockTermId> variable_clocks;  // one per variable of the node, by its index
   bool has_errors = false;
 };
 
 struct Clocked {
-  std::vector<ClockTermId> expr_clocks;  // by ExprId, in the terms of its node
+  std::vector<ClockTermId> expr_clocks;  // one per ExprId, as terms of the node that contains the expression
   // By ExprId of a node call: the caller's clocks for the callee's variables.
   std::vector<std::vector<ClockTermId>> instantiations;
-  std::vector<ClockedNode> nodes;  // by NodeId
+  std::vector<ClockedNode> nodes;  // indexed by NodeId
 };
 
 struct Checked {

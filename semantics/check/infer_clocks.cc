@@ -40,7 +40,7 @@ int rank(const Program& program, const Resolved& names, ExprId e) {
   return 2;
 }
 
-// Applies the rules to one node. Its callees are done.
+// Applies the clock rules to one node, whose callees have been checked before.
 class ClockChecker {
  public:
   ClockChecker(const Program& program, const Resolved& names, Clocked& result, NodeId n, Diagnostics& diagnostics)
@@ -103,8 +103,8 @@ class ClockChecker {
   ClockSolver& solver_ = clocks_.solver;
   ConditionClasses& conditions_ = clocks_.conditions;
   ClockMessages messages_;
-  int static_depth_ = 0;  // > 0 inside an attribute, where nothing is unified
-  // Symbol to variable; filled at first use.
+  int static_depth_ = 0;  // greater than 0 inside an attribute, where no clocks are unified
+  // Maps the name of a variable to its index. Filled at the first use.
   std::unordered_map<std::uint32_t, std::uint32_t> by_name_;
 };
 
@@ -406,7 +406,7 @@ std::vector<SolverClock> ClockChecker::call(ExprId e, const Targets* targets) {
   if (const auto* op = std::get_if<OperatorRef>(&to)) return {operator_call(e, op->op)};
   if (std::holds_alternative<ParamRef>(to)) return {param_call(e)};
   SolverClock result;
-  for (ExprId a : names_.arguments[e.index]) result = expr(a);  // stop_gradient: one argument
+  for (ExprId a : names_.arguments[e.index]) result = expr(a);  // a call of stop_gradient has one argument
   return {result.valid() ? result : solver_.fresh()};
 }
 

@@ -63,7 +63,7 @@ ClockCondition ConditionClasses::unnamed() { return {add({-1, {}, true, true}), 
 // Removes `not`, `when`, constants and names, without following equations.
 ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
   Peeled p{e};
-  Peeled outside;  // the constant's name, if its value is not a literal
+  Peeled outside;  // the condition with the constant's name, used if its value is not a literal
   // Constants of a correct program are acyclic; the bound is for programs with errors.
   for (std::size_t steps = 0; p.expr.valid() && steps < program_.exprs.size(); ++steps) {
     const ast::Expr& x = program_[p.expr];

@@ -56,9 +56,11 @@ class ConditionClasses {
   NodeId node_;
   std::vector<Class> classes_;
   std::vector<ClockCondition> of_variable_;
-  std::vector<std::uint8_t> state_;                              // by variable: 0 new, 1 on the path, 2 known
-  std::unordered_map<std::uint32_t, std::uint32_t> structures_;  // by ExprId
-  std::map<std::vector<std::uint64_t>, std::uint32_t> shared_;   // by key
+  // One per variable; 0: not visited, 1: being visited, 2: its class is known.
+  std::vector<std::uint8_t> state_;
+  // Indexed by ExprId: number of the expression's structure.
+  std::unordered_map<std::uint32_t, std::uint32_t> structures_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> shared_;  // number of a structure, found by its key
   std::unordered_map<std::uint32_t, std::uint32_t> by_structure_;
 };
 

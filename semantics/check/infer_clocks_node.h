@@ -22,8 +22,9 @@ struct NodeClocks {
   const ResolvedNode& resolved;
   ClockSolver solver;
   ConditionClasses conditions;
-  std::vector<SolverClock> variables;                 // by variable
-  std::vector<std::pair<ExprId, SolverClock>> exprs;  // in the order of the walk
+  std::vector<SolverClock> variables;  // clock of each variable of the node
+  // Clocks of the expressions, in the order in which they were visited.
+  std::vector<std::pair<ExprId, SolverClock>> exprs;
   // By call: clocks for the variables of the callee's scheme.
   std::vector<std::pair<ExprId, std::vector<SolverClock>>> instantiations;
 };

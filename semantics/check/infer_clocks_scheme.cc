@@ -81,7 +81,7 @@ class SchemeWriter {
   NodeClocks& clocks_;
   ClockSolver& solver_;
   ClockedNode& out_;
-  std::vector<ClockTermId> terms_;  // by SolverClock
+  std::vector<ClockTermId> terms_;  // the term made for each SolverClock
   ClockTermId main_;
 };
 
@@ -136,7 +136,7 @@ SolverClock instantiated(const ClockedNode& callee, ClockTermId term, const std:
     t = variables[callee.terms[term.index].index];
   for (; !chain.empty(); chain.pop_back()) {
     const ClockTerm& on = *chain.back();
-    if (on.condition.variable < 0) return solver.fresh();  // an error already reported
+    if (on.condition.variable < 0) return solver.fresh();  // an error was already reported, so any clock is accepted
     ClockCondition c = conditions[static_cast<std::size_t>(on.condition.variable)];
     if (!on.positive) c.positive = !c.positive;
     t = solver.on(t, c);

@@ -35,8 +35,8 @@ class ClockSolver {
     Kind kind = Kind::variable;
     SolverClock link;          // itself, or the term that it was found equal to
     SolverClock jump;          // a term nearer to the root; at the root, itself
-    SolverClock parent;        // for `on`
-    ClockCondition condition;  // for `on`
+    SolverClock parent;        // for a clock `on`: the clock that is sampled
+    ClockCondition condition;  // for a clock `on`: the condition of the sampling
     ExprId site;               // for a linked variable: the expression that caused the link
   };
 

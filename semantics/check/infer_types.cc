@@ -28,7 +28,7 @@ namespace {
 
 bool gives_bool(BinaryOp op) { return op < BinaryOp::add; }
 
-// The variables of one operator row, created at their first use.
+// The type variables of one row of the operator table, created at their first use.
 class RowVariables {
  public:
   TypeId operator()(TypeSolver& solver, const DTypeSlot& slot) {
@@ -153,7 +153,7 @@ void TypeChecker::check(NodeId n) {
   out.has_errors = messages_.any();
 }
 
-// Stores the terms of all visited expressions.
+// Stores the types of all visited expressions as terms of the scheme.
 void TypeChecker::settle(SchemeTypes& types) {
   for (const auto& [e, t] : visited_) result_.expr_types[e.index] = types.term(t);
   for (const auto& [e, instances] : instantiated_)
@@ -181,7 +181,7 @@ void TypeChecker::declared_clocks(const ResolvedNode& node, const ast::Node& ite
   const auto check = [&](const std::optional<ast::TypeAnnotation>& type) {
     if (!type || !type->clock.valid()) return;
     const auto at = std::ranges::find(node.variables, type->clock, &Variable::name);
-    if (at == node.variables.end()) return;  // a constant
+    if (at == node.variables.end()) return;  // the name is not a variable but a constant
     const TypeId found = variables_[static_cast<std::size_t>(at - node.variables.begin())];
     if (solver_.restrict(found, dtypes::boolean, {Why::condition, type->clock_span})) return;
     messages_.clock_condition(*type, found);
@@ -282,7 +282,7 @@ TypeId TypeChecker::form(ExprId e, const ast::Unary& unary) {
 
 TypeId TypeChecker::form(ExprId e, const ast::Binary& binary) {
   if (gives_bool(binary.op)) {
-    // The outermost comparison is visited first.
+    // In a chain of comparisons, the outermost one is visited first.
     const ExprId sampled = sampled_in_front(binary.left);
     if (sampled.valid() && taken_for_conditions_.emplace(sampled, e).second) {
       const TypeId t = applied(e, binary);
@@ -483,7 +483,7 @@ TypeId TypeChecker::operator_call(ExprId e, OperatorId op) {
       if (p.kind == ParameterKind::operand) {
         if (a.valid()) operands.push_back(a);
       } else if (p.kind == ParameterKind::text) {
-        // resolve_names has checked it
+        // resolve_names has already checked an argument that is a dtype
       } else if (p.kind != ParameterKind::dtype) {
         if (a.valid()) attribute(a, p, e, row.name);
       } else if (a.valid()) {
@@ -498,7 +498,7 @@ TypeId TypeChecker::operator_call(ExprId e, OperatorId op) {
   return fixed.valid() ? fixed : result;
 }
 
-// Applies one row to operands (variadic ones expanded).
+// Types the application of one row of the operator table. Variadic operands are given one by one.
 TypeId TypeChecker::apply(ExprId e, OperatorId op, const std::vector<ExprId>& operands) {
   const OperatorInfo& row = operators()[op];
   RowVariables variable;

@@ -25,7 +25,7 @@ class SchemeTypes {
  private:
   TypeSolver& solver_;
   TypeScheme scheme_;
-  std::vector<std::int32_t> index_;  // by class: its variable, or -1
+  std::vector<std::int32_t> index_;  // indexed by class of types: the scheme's variable for it, or -1
 };
 
 }  // namespace rml

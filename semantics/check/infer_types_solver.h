@@ -17,7 +17,7 @@ namespace rml {
 
 using TypeId = Id<struct TypeVariableTag>;
 
-// The reason why a set is narrow.
+// The reason why a set of possible dtypes is narrow.
 enum class Why : std::uint8_t { unknown, annotation, literal, use, condition, call, constant };
 
 struct Reason {
@@ -48,7 +48,7 @@ class TypeSolver {
   }
 
   DTypeSet set(TypeId t) { return classes_[find(t).index].set; }
-  // The dtype of t if nothing decides it.
+  // The dtype that t gets if no use decides it.
   DType fallback(TypeId t) {
     const Class& c = classes_[find(t).index];
     if (c.has_fallback && (c.set & bit(c.fallback))) return c.fallback;

@@ -99,7 +99,7 @@ Span to_next_item(const Program& program, const ast::Node& node) {
   return text;
 }
 
-// Walks over one item.
+// Resolves the names of one node or constant.
 class NameResolver {
  public:
   NameResolver(Program& program, NameWalk& walk, Resolved& result) : program_(program), walk_(walk), result_(result) {}
@@ -152,10 +152,10 @@ class NameResolver {
   NameWalk& walk_;
   Resolved& result_;
   NodeId id_;
-  const ast::Node* node_ = nullptr;  // null in a constant
+  const ast::Node* node_ = nullptr;  // the node whose names are resolved; null for a constant
   std::vector<CallSite>* calls_ = nullptr;
   std::vector<ConstId>* uses_ = nullptr;
-  std::unordered_set<std::uint32_t> met_;  // callees
+  std::unordered_set<std::uint32_t> met_;  // names of the callees found so far
 };
 
 // ---- items -----------------------------------------------------------------------------
@@ -332,7 +332,7 @@ void NameResolver::form(ExprId e, const ast::Name& name) {
   }
   if (lookup_value(name.symbol, e)) return;
   if (const auto number = number_named(walk_.text(name.symbol)))
-    program_.exprs[e.index] = ast::FloatLiteral{*number};  // this ends the lifetime of `name`
+    program_.exprs[e.index] = ast::FloatLiteral{*number};  // this overwrites the expression that `name` refers to
   else
     walk_.unknown_value(name.symbol, program_.span(e));
 }
@@ -460,7 +460,7 @@ void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
   if (std::holds_alternative<LoadRef>(to)) load(e, call);
 }
 
-// `cast(n, f64)`, as NumPy and C++ order the arguments.
+// Detects `cast(n, f64)`, the order of arguments in NumPy and C++.
 bool NameResolver::reversed_cast(const ast::Call& call, const Reference& to) {
   const auto* op = std::get_if<OperatorRef>(&to);
   if (op == nullptr || operators()[op->op].name != "cast" || call.arguments.size() != 2) return false;

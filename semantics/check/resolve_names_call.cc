@@ -317,7 +317,7 @@ std::shared_ptr<const Tensor> loaded(ExprId e, const ast::Call& call, const Orde
   for (ExprId a : arguments)
     if (const auto* t = a.valid() ? std::get_if<ast::TextLiteral>(&walk.program()[a]) : nullptr)
       texts.push_back(t->value);
-  if (texts.size() != 2) return nullptr;  // already reported
+  if (texts.size() != 2) return nullptr;  // a wrong number of texts was already reported
   if (walk.program().files == nullptr) {
     walk.report(Code::E0806, call.callee_span, "files cannot be loaded here", "this source is not in a folder");
     return nullptr;

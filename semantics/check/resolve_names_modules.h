@@ -14,9 +14,9 @@
 namespace rml {
 
 struct ModuleScope {
-  std::unordered_map<std::uint32_t, NodeId> nodes;  // by Symbol
+  std::unordered_map<std::uint32_t, NodeId> nodes;  // nodes of the module by name
   std::unordered_map<std::uint32_t, ConstId> consts;
-  std::unordered_map<std::uint32_t, ModuleId> qualifiers;  // import … as m
+  std::unordered_map<std::uint32_t, ModuleId> qualifiers;  // modules by their qualifiers: m in `import … as m`
 
   std::optional<NodeId> node(Symbol name) const;
   std::optional<ConstId> constant(Symbol name) const;

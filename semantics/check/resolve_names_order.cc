@@ -16,7 +16,7 @@ std::vector<std::size_t> needs_first(std::size_t count, const Needs& needs, cons
   std::vector<Mark> marks(count, Mark::unseen);
   std::vector<std::size_t> order;
   using Path = std::vector<std::pair<std::size_t, std::size_t>>;
-  Path stack;  // a vertex, and the number of its needs already visited
+  Path stack;  // the path of the search: each vertex with the number of its needs already visited
   const auto open = [&](std::size_t v) {
     marks[v] = Mark::open;
     stack.emplace_back(v, 0);

@@ -45,7 +45,7 @@ class NameWalk {
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
   void fail() { failed_ = true; }
   bool failed() const { return failed_; }
-  // Marks the text as one with syntax errors.
+  // Marks the text as one with syntax errors, so that follow-up errors are not reported.
   void break_off() { failed_ = broken_ = true; }
   bool broken() const { return broken_; }
   // True if a name with this qualifier (or an unqualified one) may be in a file whose import
@@ -69,9 +69,10 @@ class NameWalk {
   Diagnostics& diagnostics_;
   int& suggestions_left_;
   std::vector<Variable> variables_;
-  std::unordered_map<std::uint32_t, std::uint32_t> by_name_;  // Symbol to variable
-  std::vector<bool> used_;                                    // by variable; those beyond the end are unused
-  std::unordered_set<std::uint32_t> reported_;                // unknown names already reported
+  std::unordered_map<std::uint32_t, std::uint32_t> by_name_;  // maps the name of a variable to its index
+  // True for each variable that is used; variables beyond the end are unused.
+  std::vector<bool> used_;
+  std::unordered_set<std::uint32_t> reported_;  // unknown names already reported
   bool failed_ = false, broken_ = false;
 };
 

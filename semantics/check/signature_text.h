@@ -11,7 +11,7 @@
 
 namespace rml {
 
-// The complete expression.
+// The text of an expression, without abbreviations.
 std::string expression_text(const Program& program, ExprId e);
 // The text of the expression, cut with an ellipsis after `limit` bytes; for messages.
 std::string short_text(const Program& program, ExprId e, std::size_t limit = 40);

@@ -31,7 +31,7 @@ class SyntaxWriter {
   ExprId binary(BinaryOp op, ExprId a, ExprId b) { return add(ast::Binary{op, a, b}); }
   // A call of an operator, `param` or `stop_gradient`, even if a node of that name is in scope.
   ExprId call(const std::string& op, const std::vector<ExprId>& arguments);
-  ExprId copy(ExprId e);  // a deep copy
+  ExprId copy(ExprId e);  // returns a deep copy of the expression
   ast::Target target(Symbol s) const { return {s, span, std::nullopt}; }
 
  protected:
@@ -68,7 +68,7 @@ class NodeWriter : public SyntaxWriter {
   ExprId call_node(NodeId node, const std::vector<ExprId>& arguments);
   // Like call_node, if the written node stands for the called one: parameters in it have the same paths.
   ExprId call_as_itself(NodeId node, const std::vector<ExprId>& arguments);
-  // The finished node.
+  // Returns the finished node, which leaves the builder.
   ast::Node take() { return std::move(node_); }
 
  protected:

@@ -14,7 +14,7 @@
 namespace rml {
 
 struct Component {
-  std::vector<ValueId> values;  // in order of their ids
+  std::vector<ValueId> values;  // members of the component, in the order of their ids
   ClockId clock;                // the nearest clock of which the clocks of all values are samplings
   bool cyclic = false;
 };
@@ -22,7 +22,7 @@ struct Component {
 struct Components {
   static constexpr std::uint32_t none = UINT32_MAX;  // component number of constants and of values that nothing needs
   std::vector<Component> list;                       // in topological order, operands first
-  std::vector<std::uint32_t> of;                     // by value: index into `list`, or `none`
+  std::vector<std::uint32_t> of;                     // indexed by value: index into `list`, or `none`
 };
 
 // `ties` are additional edges from key to value: a tie that closes a cycle puts both of its

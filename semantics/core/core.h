@@ -40,12 +40,12 @@ using ClockId = Id<struct ClockTag>;
 using InstanceId = Id<struct InstanceTag>;
 
 struct Clock {
-  ClockId parent;  // invalid for base and never
+  ClockId parent;  // the clock that is sampled; invalid for base and never
   ValueId condition;
   bool positive = true;
 };
-inline constexpr ClockId base_clock{0};   // every cycle
-inline constexpr ClockId never_clock{1};  // no cycle
+inline constexpr ClockId base_clock{0};   // the clock of every cycle
+inline constexpr ClockId never_clock{1};  // the clock without a cycle
 
 namespace core {
 struct Const {
@@ -92,15 +92,15 @@ struct Value {
   ClockId clock;
   Span span;
   InstanceId instance;  // the instance of the node that the equation comes from
-  std::string name;     // the user's variable, or empty: "lstm.cell.h"
+  std::string name;     // name of the user's variable, such as "lstm.cell.h"; empty if it has none
 };
 
 // One instantiation of a node. Instances form a tree; the entry node is its root.
 struct Instance {
-  InstanceId parent;  // invalid for the entry
+  InstanceId parent;  // the calling instance; invalid for the entry
   NodeId node;
-  Span call;             // place of the call in the parent
-  std::string path;      // "lstm.cell", "" for the entry
+  Span call;             // place of the call in the source of the parent
+  std::string path;      // names on the way from the entry, such as "lstm.cell"; "" for the entry
   bool derived = false;  // true if `diff` made the node
 };
 
@@ -120,14 +120,14 @@ struct Iteration;
 
 // The calling convention of a C function.
 enum class Calling : std::uint8_t {
-  plain,  // void f(inputs…, outputs…)
-  asks,   // T f(rml_ranks*, inputs…); returns a scalar
+  plain,  // called as void f(inputs…, outputs…)
+  asks,   // called as T f(rml_ranks*, inputs…); returns a scalar
   joins,  // void f(rml_ranks*, inputs…, outputs…); a collective call: all ranks take part
 };
 
 // The target of a call: a C function, or the iteration of a node.
 struct ExternalNode {
-  std::string symbol;  // C name, or the name of the node
+  std::string symbol;  // name of the C function, or the name of the node
   std::vector<std::pair<DType, Shape>> inputs, outputs;
   Span span;
   std::shared_ptr<const Iteration> iteration = nullptr;
@@ -154,7 +154,7 @@ struct Parameter {
 struct Core {
   std::string entry;  // name of the entry node
   std::vector<Value> values;
-  std::vector<Clock> clocks;  // [0] base, [1] never
+  std::vector<Clock> clocks;  // all clocks; [0] is base, [1] never
   std::vector<Instance> instances;
   std::vector<ExternalNode> externals;
   std::vector<Port> inputs;  // `value` is the core::Input of the port

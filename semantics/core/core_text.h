@@ -16,7 +16,7 @@
 namespace rml {
 
 std::string core_text(const Core&);
-// The core that read_core returns has been verified.
+// Reads a core from its text. The result has passed verify_core.
 std::optional<Core> read_core(std::string_view text, TextFault&);
 
 // The text of a core within another form: its lines, and `end` as the last line.

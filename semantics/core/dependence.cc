@@ -194,7 +194,7 @@ Guard DependenceGraph::demand_across(ValueId v, const Dependence& e) const {
     add(own, {e.on, core_[clock].positive});
     std::erase_if(g.literals, [&](const Literal& l) { return own.contains(l); });
   } else if (within(core_, clock, core_[e.on].clock)) {
-    return g;  // v is present, so its operand is present
+    return g;  // v is present, so its operand is present too, and no condition is needed
   }
   add_presence(g, e.on);
   return g;

@@ -31,7 +31,7 @@ struct Literal {
 // A conjunction of literals that contains all literals it implies. `never`: it is false.
 struct Guard {
   bool never = false;
-  std::vector<Literal> literals;  // sorted
+  std::vector<Literal> literals;  // literals of the conjunction, sorted
   bool contains(Literal l) const;
   friend bool operator==(const Guard&, const Guard&) = default;
 };
@@ -41,7 +41,7 @@ struct Dependence {
   int weight = 0;
   bool guarded = false;  // true if the edge is followed only where `guard` holds
   Literal guard{};
-  bool at_start = false;  // the `init` of a fby: followed only at the first instant
+  bool at_start = false;  // the edge leads to the `init` of a fby, which is needed only at the first instant
 };
 
 class DependenceGraph {
@@ -81,7 +81,7 @@ class DependenceGraph {
   const Core& core_;
   std::vector<std::vector<Dependence>> edges_;
   std::vector<Guard> demand_;
-  std::vector<std::vector<ValueId>> delayed_;  // by value x: the values `fby const x`
+  std::vector<std::vector<ValueId>> delayed_;  // indexed by a value x: the values `fby const x`
 };
 
 // The reverse edges of a dependence graph, from operands to users.

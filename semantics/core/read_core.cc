@@ -341,7 +341,7 @@ class CoreReader {
     for (; more; more = lines_.next()) line();
     return finish();
   }
-  // Reads up to the line `end`.
+  // Reads a nested program up to its line `end`.
   std::optional<Core> read_inner() {
     while (lines_.next()) {
       if (open_.size() == 1 && lines_.take("end")) return std::move(open_[0]);
@@ -441,7 +441,7 @@ class CoreReader {
   std::vector<Core> open_;  // the program, then the bodies that are being read
   std::vector<Iteration> iterations_;
   std::size_t begin_ = 0;
-  std::vector<std::size_t> places_;  // by value of the program: place where its line begins
+  std::vector<std::size_t> places_;  // indexed by value of the program: position in the text where its line begins
   std::size_t uniform_bytes_ = 0;
 };
 

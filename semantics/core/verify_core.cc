@@ -82,7 +82,8 @@ class Verifier {
   }
 
   void check_clock_chains() {
-    constexpr std::size_t unseen = 0, rooted = 1;  // other marks: seen on the way up from clock `mark - 2`
+    // Other marks: `unseen`, `rooted`, and above them: seen on the way up from clock `mark - 2`.
+    constexpr std::size_t unseen = 0, rooted = 1;
     std::vector<std::size_t> marks(core_.clocks.size(), unseen);
     marks[0] = marks[1] = rooted;
     for (std::size_t i = 2; i < core_.clocks.size(); ++i) {
@@ -384,7 +385,7 @@ class Verifier {
   // Scratch space for the operator that is being checked; reused, to avoid an allocation per
   // operator.
   std::vector<DTypeSlot> slots_;
-  std::vector<std::optional<DType>> bound_;  // by type variable of the slots
+  std::vector<std::optional<DType>> bound_;  // dtypes bound to the type variables of the operator's slots
   std::vector<DType> dtypes_;                // dtypes of the operands
   std::vector<Shape> shapes_;
 };

@@ -18,7 +18,7 @@ namespace rml {
 class ConditionRun {
  public:
   struct State {
-    std::vector<std::int8_t> memories;    // values; -1: the memory had no instant yet
+    std::vector<std::int8_t> memories;    // value of each memory; -1: the memory had no instant yet
     std::vector<std::uint32_t> promises;  // codes of conditions that hold at this instant, sorted
     std::uint32_t instant = 0;            // position in the period that the repeating conditions have in common
   };
@@ -52,11 +52,11 @@ class ConditionRun {
   std::uint32_t folded(std::uint32_t instant) const;
 
   const Conditions& conditions_;
-  std::vector<std::uint32_t> memories_;    // cells
-  std::vector<std::uint32_t> place_;       // by cell: index among the memories
+  std::vector<std::uint32_t> memories_;    // cells that are memories
+  std::vector<std::uint32_t> place_;       // indexed by cell: its index among the memories
   std::uint32_t prefix_ = 0, period_ = 1;  // prefix and period of all repeating conditions together
   State state_;
-  std::vector<std::int8_t> memo_;  // values by cell; -1: not computed yet
+  std::vector<std::int8_t> memo_;  // value of each cell at this instant; -1: not computed yet
   std::vector<std::uint32_t> known_, promising_;
   std::vector<Decision> decisions_;
   std::size_t taken_ = 0;  // number of earlier decisions repeated so far

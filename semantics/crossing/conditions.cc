@@ -15,7 +15,8 @@ namespace {
 
 // Nesting depth of definitions; deeper values become letters, which may have either value.
 constexpr int max_depth = 500;
-constexpr std::size_t max_followed = 8;        // memories, except starts of clocks
+// Limit on the number of memories that are followed, except starts of clocks.
+constexpr std::size_t max_followed = 8;
 constexpr std::int64_t followed_cycles = 600;  // limit on running a condition without inputs
 
 }  // namespace

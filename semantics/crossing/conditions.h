@@ -81,11 +81,13 @@ class Conditions {
   std::vector<Cell> cells_;
   std::size_t followed_ = 0;  // number of memories, except starts of clocks
   std::vector<Lasso> lassos_;
-  std::vector<std::uint32_t> leaders_;                                   // by cell
-  std::unordered_map<std::uint32_t, Condition> known_, ticks_, begins_;  // by value, by clock
+  // Indexed by cell: the first cell that is known to be equal.
+  std::vector<std::uint32_t> leaders_;
+  // Cells by value; presence and first instant of a clock, by clock.
+  std::unordered_map<std::uint32_t, Condition> known_, ticks_, begins_;
   std::unordered_map<std::uint64_t, Condition> conjunctions_;
   std::vector<std::uint32_t> open_;  // memories and posts whose operands are to be processed
-  std::vector<bool> bound_;          // by value: depends on inputs, draws, calls or posts
+  std::vector<bool> bound_;          // one per value: true if it depends on inputs, draws, calls or posts
   int depth_ = 0;
 };
 

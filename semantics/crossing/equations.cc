@@ -30,7 +30,7 @@ Node Crossings::add(Expression e) {
 }
 
 Node Crossings::all(std::vector<Node> parts) {
-  constexpr std::size_t short_union = 8;  // up to this length, a union is inlined into another
+  constexpr std::size_t short_union = 8;  // a union with at most this number of parts is inlined into another one
   const std::size_t count = parts.size();
   for (std::size_t k = 0; k < count; ++k) {
     const Expression& part = nodes_[parts[k]];
@@ -251,10 +251,10 @@ class Division {
   const Crossings& from_;
   const Conditions& conditions_;
   std::vector<Node> roots_;
-  std::vector<std::uint32_t> alike_;  // by node: the first equal node
-  std::vector<Node> leader_;          // by node: representative of its part
+  std::vector<std::uint32_t> alike_;  // indexed by node: the first node that is equal to it
+  std::vector<Node> leader_;          // indexed by node: representative of the part that contains it
   std::vector<bool> met_;
-  std::vector<State> states_;  // by node: state of its copy
+  std::vector<State> states_;  // indexed by node: state of its copy
   std::vector<Node> copies_;
   std::vector<PortId> ports_;
   std::vector<Crossings::Memory> memories_;

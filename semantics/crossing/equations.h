@@ -29,9 +29,9 @@ class Crossings {
 
   struct Expression {
     enum Kind : std::uint8_t { none, all, choice, port, memory } kind = none;
-    Condition condition{};    // for a choice
+    Condition condition{};    // for a choice: the condition that selects a part
     std::uint32_t index = 0;  // number of the port or memory
-    std::vector<Node> parts;  // parts of a union; of a choice: if true, if false
+    std::vector<Node> parts;  // parts of a union; for a choice: the part if true, then the part if false
   };
 
   Crossings();
@@ -50,7 +50,7 @@ class Crossings {
 
   const Expression& operator[](Node n) const { return nodes_[n]; }
   std::size_t size() const { return nodes_.size(); }
-  std::size_t ports() const { return through_.size(); }  // numbered from first_port
+  std::size_t ports() const { return through_.size(); }  // number of ports; they are numbered from first_port
   std::size_t memories() const { return kept_.size(); }
   Node through(PortId p) const { return through_[p]; }
   std::uint8_t group(PortId p) const { return groups_[p]; }
@@ -63,7 +63,7 @@ class Crossings {
 
   std::vector<Expression> nodes_;
   std::vector<Node> through_, kept_;  // definitions of the ports; next values of the memories
-  std::vector<std::uint8_t> groups_;  // by port
+  std::vector<std::uint8_t> groups_;  // indexed by port: number of its group
   std::unordered_multimap<std::uint64_t, Node> by_hash_;
 };
 
@@ -71,8 +71,8 @@ class Crossings {
 // merged. The conditions must be closed.
 struct CrossingPart {
   Crossings crossings;
-  std::vector<Crossings::Node> roots;  // none: the root belongs to another part
-  std::vector<PortId> ports;           // by port of the part: its first original port
+  std::vector<Crossings::Node> roots;  // expressions of the roots; none: the root belongs to another part
+  std::vector<PortId> ports;           // indexed by port of the part: its first original port
 };
 std::vector<CrossingPart> parts_of(const Crossings&, const Conditions&, const std::vector<Crossings::Node>& roots);
 

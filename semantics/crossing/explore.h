@@ -35,7 +35,7 @@ class CrossingAutomaton {
     PortSet row;    // crossing of this instant's row
     PortSet asked;  // the crossing of this row and all earlier ones
     std::vector<PortSet> others;
-    mutable PortMap through;  // by port that rows need: its crossing at this instant
+    mutable PortMap through;  // one per port that rows need: its crossing at this instant
     std::vector<std::pair<ValueId, bool>> letters;
   };
 

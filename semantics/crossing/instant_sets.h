@@ -16,7 +16,7 @@ class InstantSets {
  public:
   InstantSets(const Crossings&, PortSets&, ConditionRun&);
 
-  // `memories`: the sets of one instant earlier.
+  // Begins an instant. `memories` are the sets of one instant earlier.
   void begin(const std::vector<PortSet>& memories);
   PortSet of(Crossings::Node);
   PortSet through(PortId p) { return p < first_port ? sets_.one(p) : of(crossings_.through(p)); }
@@ -44,9 +44,9 @@ class InstantSets {
   PortSets& sets_;
   ConditionRun& conditions_;
   const std::vector<PortSet>* memories_ = nullptr;
-  std::vector<std::uint32_t> instant_;  // by node: instant at which its set was computed
-  std::vector<PortSet> found_;          // by node
-  std::vector<std::uint32_t> place_;    // by node: position on the stack, from 1; 0: none
+  std::vector<std::uint32_t> instant_;  // indexed by node: instant at which its set was computed
+  std::vector<PortSet> found_;          // indexed by node: the set computed last
+  std::vector<std::uint32_t> place_;    // indexed by node: position on the stack, from 1; 0: not on the stack
   std::vector<Frame> stack_;
   // By word of a set: for the bits of that word, the union of what its ports cross at this instant.
   std::vector<std::unordered_map<std::uint64_t, PortSet>> by_word_;

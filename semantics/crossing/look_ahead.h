@@ -46,7 +46,8 @@ class LookAhead {
   std::vector<bool> looks_;
   std::vector<Crossings::Node> nodes_;
   std::unordered_map<std::uint32_t, Crossings::Node> clocks_;
-  std::unordered_map<std::uint64_t, Crossings::Node> asked_;  // by clock and operand
+  // Indexed by clock and operand: node of the question whether the clock has the cycle.
+  std::unordered_map<std::uint64_t, Crossings::Node> asked_;
   std::unordered_map<PortId, std::vector<ValueId>> posts_;
 };
 

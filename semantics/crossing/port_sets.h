@@ -34,7 +34,7 @@ class PortSets {
  public:
   static constexpr int few = 8;  // members of a word whose union is not worth a cache
 
-  // For ports below `count`.
+  // Creates an empty collection of sets. Their ports are numbers below `count`.
   explicit PortSets(std::size_t count);
 
   PortSet one(PortId);
@@ -71,7 +71,7 @@ class PortSets {
         f(static_cast<PortId>(k * 64) + static_cast<PortId>(std::countr_zero(rest)));
   }
 
-  std::size_t width_;                 // words per set
+  std::size_t width_;                 // number of words per set
   std::vector<std::uint64_t> words_;  // the stored words of all sets
   std::vector<Range> ranges_;         // by set
   std::uint64_t work_ = 0;

@@ -119,9 +119,9 @@ class Productive {
   }
 
   CrossingAutomaton& automaton_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number_;  // by state and set
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number_;  // number of each pair of a state and a set
   std::vector<Asked> asked_;
-  // By number: its predecessors, one instant earlier.
+  // Indexed by the number of a pair: its predecessors, one instant earlier.
   std::vector<std::vector<std::uint32_t>> before_;
   std::vector<bool> good_;
 };

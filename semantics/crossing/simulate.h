@@ -20,7 +20,7 @@ struct Recurrence {
     recurs,   // true at least once in every `period` instants
     stops,    // false from instant `since` on
   } kind = unknown;
-  bool inputs = false;  // unknown because it depends on inputs
+  bool inputs = false;  // the recurrence is unknown because it depends on inputs
   std::int64_t period = 0;
   std::int64_t since = 0;
 };
@@ -32,7 +32,7 @@ Recurrence find_recurrence(const Core&, Literal);
 // ever. Nothing if the condition depends on inputs or does not repeat within the limit.
 struct Lasso {
   std::vector<bool> held;
-  std::size_t loop = 0;  // start of the loop, which is not empty
+  std::size_t loop = 0;  // index at which the loop starts; the loop is not empty
 };
 std::optional<Lasso> find_lasso(const Core&, ValueId condition, std::int64_t cycles);
 

@@ -38,10 +38,12 @@ class Activity {
   void reach(ExprId e, std::set<std::uint32_t>& out) const;
 
   const NodeFacts& node_;
-  std::vector<bool> varied_variables_, useful_;   // by variable
-  std::unordered_set<std::uint32_t> varied_;      // ExprIds
-  std::vector<std::set<std::uint32_t>> reached_;  // by equation
-  std::vector<std::size_t> users_;                // by variable
+  // One per variable: it depends on a differentiated input; it affects an output.
+  std::vector<bool> varied_variables_, useful_;
+  std::unordered_set<std::uint32_t> varied_;  // expressions that depend on a differentiated input, as ExprIds
+  // Indexed by equation: variables that receive adjoints from its expressions.
+  std::vector<std::set<std::uint32_t>> reached_;
+  std::vector<std::size_t> users_;  // one per variable: number of its users
 };
 
 }  // namespace rml::derivation

@@ -70,8 +70,8 @@ class Acts {
     Symbol act;
     Sampling sampling;
   };
-  std::map<Symbol, Origin> origins_;  // by result of down()
-  std::map<Symbol, Symbol> copies_;   // by copy: the original
+  std::map<Symbol, Origin> origins_;  // indexed by a result of down(): its origin
+  std::map<Symbol, Symbol> copies_;   // indexed by a copy: the original
 };
 
 }  // namespace rml::derivation

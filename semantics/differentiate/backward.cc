@@ -271,13 +271,13 @@ class Backward {
 
   Derivation& d_;
   GradientWriter& write_;
-  // By variable.
+  // Contributions of users to the adjoint of each variable.
   std::vector<std::vector<Contribution>> contributions_;
   std::vector<bool> grounded_;  // a grounded contribution is known
   std::vector<Adjoint> adjoints_;
   std::vector<Adjoint> early_;  // adjoints that are named before their equations
   std::vector<std::size_t> users_left_;
-  std::vector<bool> pending_;  // by equation: it has useful variables and has not been taken
+  std::vector<bool> pending_;  // one per equation: true if it has useful variables and its adjoint was not taken yet
   std::vector<bool> recurrent_;
 };
 

@@ -19,8 +19,8 @@ namespace {
 // float input.
 struct DiffInterface {
   const ast::Node of;                         // a copy, because adding nodes moves those of the program
-  std::vector<bool> adjoints;                 // by output of f: whether it can have an adjoint
-  std::vector<std::uint32_t> differentiable;  // inputs of f
+  std::vector<bool> adjoints;                 // one per output of f: true if it can have an adjoint
+  std::vector<std::uint32_t> differentiable;  // inputs of f that can be differentiated
 
   std::size_t bp() const { return of.inputs.size(); }
   std::size_t results() const { return of.outputs.size() + differentiable.size(); }
@@ -123,7 +123,7 @@ class Replacement {
     return left;
   }
 
-  // Complete after results() has been called.
+  // Returns the new call. It is complete after results() has been called.
   const ast::Call& call() const { return call_; }
   const std::vector<ast::Equation>& equations() const { return added_; }
 
@@ -230,7 +230,7 @@ class Replacement {
 
   Program& program_;
   const Resolved& names_;
-  const ClockedNode& clocks_;  // clocks of f's interface
+  const ClockedNode& clocks_;  // clocks of the interface of f
   const DiffInterface& f_;
   const Derivative& derived_;
   ast::Call call_;
@@ -243,9 +243,9 @@ class Replacement {
   // change. Both are invalid until used.
   Symbol step_at_, moves_;
   std::vector<ast::Equation> added_;
-  std::map<std::uint32_t, ast::Target> gradients_;  // by input of f: the target of its gradient
-  std::map<std::uint32_t, Symbol> activities_;      // by input of f: the activity of its gradient
-  std::set<std::uint32_t> padded_;                  // inputs whose gradients have their equations
+  std::map<std::uint32_t, ast::Target> gradients_;  // indexed by input of f: the target of its gradient
+  std::map<std::uint32_t, Symbol> activities_;      // indexed by input of f: the activity of its gradient
+  std::set<std::uint32_t> padded_;                  // inputs whose padded gradients already have their equations
 };
 
 std::string counted(std::size_t n, const std::string& what) {

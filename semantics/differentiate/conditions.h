@@ -47,9 +47,11 @@ class Conditions {
   const NodeFacts& node_;
   GradientWriter& write_;
   ConditionClasses classes_;
-  std::vector<ExprId> unnamed_;                                 // conditions that are no names, without their negations
-  std::map<Symbol, bool> constants_;                            // conditions that are constants, with their values
-  std::map<std::tuple<Symbol, Symbol, bool>, Symbol> sampled_;  // by value, condition and sign
+  // Conditions that are expressions without a name; negations are removed.
+  std::vector<ExprId> unnamed_;
+  std::map<Symbol, bool> constants_;  // conditions that are constants, with their values
+  // The name of a sampled value, found by value, condition and sign.
+  std::map<std::tuple<Symbol, Symbol, bool>, Symbol> sampled_;
 };
 
 }  // namespace rml::derivation

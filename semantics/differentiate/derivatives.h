@@ -32,7 +32,7 @@ class Derivatives {
   // add: adds a generated node. fresh_name: a name for one.
   NodeId add(ast::Node node);
   std::string fresh_name(const std::string& base);
-  // In the order of generation, callees first.
+  // The generated nodes in the order of their generation: callees precede callers.
   const std::vector<NodeId>& made() const { return made_; }
 
   // The key for a call of `node` outside all derived nodes.

@@ -1,4 +1,4 @@
-// Queries about the expressions of one node.
+// Answers queries about the expressions of one node.
 #include "semantics/differentiate/facts.h"
 
 #include "semantics/check/syntax.h"

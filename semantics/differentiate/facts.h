@@ -28,7 +28,7 @@ struct NodeFacts {
   const TypedNode& types;
   const ClockedNode& clocks;
   static constexpr std::uint32_t unnamed = UINT32_MAX;
-  std::vector<std::vector<std::uint32_t>> targets;  // by equation: its variables; `unnamed` for `_`
+  std::vector<std::vector<std::uint32_t>> targets;  // indexed by equation: its variables; `unnamed` for `_`
 
   // Returns a reference that becomes invalid when expressions are added to the program.
   const ast::Expr& expr(ExprId e) const { return program[e]; }
@@ -47,13 +47,13 @@ struct NodeFacts {
   const OperatorInfo* row(ExprId e) const;  // null: e is no application of an operator
   bool is_elementwise(ExprId e) const;
   bool is_name(ExprId e) const { return std::holds_alternative<ast::Name>(expr(e)); }
-  std::optional<std::uint32_t> variable(ExprId e) const;  // the variable that e names
+  std::optional<std::uint32_t> variable(ExprId e) const;  // index of the variable that e names, if e is a name
   // True if e may be written anywhere: it has the same value at every cycle, on every clock.
   bool is_static(ExprId e) const;
 
   bool is_float_variable(std::uint32_t v) const { return is_float(types.variable_types[v], key.float_variables); }
   bool is_float_expr(ExprId e) const { return is_float(checked.types.expr_types[e.index], key.float_variables); }
-  bool is_parameter(std::uint32_t v) const;  // v = param(…)
+  bool is_parameter(std::uint32_t v) const;  // true if v is defined by v = param(…)
 
   const std::string& text(Symbol s) const { return program.text(s); }
   const std::string& variable_text(std::uint32_t v) const { return text(names.variables[v].name); }

@@ -47,7 +47,7 @@ using PassOn = std::function<void(ExprId part, Flow)>;
 // clocks.
 struct AddedInputs {
   std::vector<Symbol> bps;                             // activities of adjoints, by position in Derivative::bps
-  std::map<std::uint32_t, std::vector<Symbol>> rates;  // the optimiser's arguments
+  std::map<std::uint32_t, std::vector<Symbol>> rates;  // arguments of the optimiser, by root of their clock
   // The inputs of `step_inputs`, if it sums gradients.
   std::map<std::uint32_t, std::vector<Symbol>> steps;
 };
@@ -70,7 +70,7 @@ struct Derivation {
   Conditions& conditions;
   Acts& acts;
   Derivatives& derivatives;
-  bool failed = false;  // an error was reported
+  bool failed = false;  // true after an error was reported
 };
 
 // The flow with exactly the shape of e.

@@ -162,7 +162,7 @@ class Instance {
  private:
   struct Gradient {
     Symbol value;
-    std::uint32_t active_with, bp;  // see Derivative::Extra
+    std::uint32_t active_with, bp;  // indices of extra results; see Derivative::Extra
   };
 
   std::string name() const { return d_.node.text(d_.node.program[g_].name); }
@@ -249,8 +249,8 @@ class Instance {
   const ClockedNode& interface_;
   Derivative derived_;
   const OrderedArguments arguments_;
-  std::vector<ast::Target> results_;  // results of g
-  std::vector<Symbol> acts_;          // by position in the `bps` of the derived node
+  std::vector<ast::Target> results_;  // the targets that receive the results of g
+  std::vector<Symbol> acts_;          // activities in the order of `bps` of the derived node
   std::vector<ast::Target> extras_;   // targets of the derived node's other results
   std::map<std::uint32_t, Symbol> input_acts_;
   std::map<std::uint32_t, Gradient> gradients_;

@@ -9,7 +9,7 @@
 namespace rml::derivation {
 
 void move_parameter(Derivation& d, ExprId e, const Flow& flow);
-// `adjoints`: of the results of the call.
+// Adds the contributions of a call e. `adjoints` are those of its results.
 void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on);
 
 // The derivative of the callee of e for the activities of its results, each on the root of its

@@ -19,10 +19,10 @@ namespace rml {
 struct DerivativeKey {
   static constexpr std::uint32_t no_adjoint = 0;
   NodeId node;
-  std::vector<bool> float_variables;  // by variable of its dtype scheme
+  std::vector<bool> float_variables;  // one per variable of its dtype scheme: true if it is a float type
   // By output: its group, counted from 1 in the order of outputs, or `no_adjoint`.
   std::vector<std::uint32_t> outputs;
-  NodeId optimizer;  // invalid: adjoints are added as they are
+  NodeId optimizer;  // the node that `diff[…]` names; invalid: adjoints are added as they are
   std::size_t rates = 0;
   NodeId step_sum = {};  // node that sums gradients over a step, if inputs are dealt, or invalid
   // The number of maps around this node within the differentiated code. A parameter that the
@@ -57,13 +57,13 @@ struct Derivative {
   };
   static constexpr std::uint32_t no_input = UINT32_MAX;
   NodeId node;
-  std::vector<std::uint32_t> roots;  // roots of the clocks of outputs with adjoints
+  std::vector<std::uint32_t> roots;  // roots of the clocks of the outputs that have adjoints
   std::vector<Bp> bps;
   std::vector<std::uint32_t> adjoints;     // outputs that have adjoints
-  std::vector<std::uint32_t> adjoint_bps;  // by adjoint: its position in `bps`
+  std::vector<std::uint32_t> adjoint_bps;  // one per adjoint: position of its activity in `bps`
   std::vector<Extra> extras;               // an activity precedes the gradients it belongs to
-  bool failed = false;                     // an error was reported
-  bool written = false;                    // the user wrote the node
+  bool failed = false;                     // true after an error was reported
+  bool written = false;                    // true if the user wrote the node
 
   // True if the caller needs extra k; `takes` says which gradients of inputs the caller uses.
   template <class F>

@@ -49,7 +49,7 @@ class DerivedIteration {
   // left out if no result with an adjoint depends on it: its adjoint would be 0 in all rounds,
   // and 0 times infinity or NaN is not 0.
   DerivativeKey callee_key() const {
-    constexpr std::uint32_t together = 1;  // one group: present where any adjoint is
+    constexpr std::uint32_t together = 1;  // all adjoints in one group, which is present where any of them is
     std::vector<std::uint32_t> outputs;
     for (const Adjoint& a : adjoints_) outputs.push_back(a.given() ? together : DerivativeKey::no_adjoint);
     DerivativeKey key = derivation::callee_key(d_.node, e_, std::move(outputs));
@@ -113,7 +113,7 @@ class DerivedIteration {
     write_.equation(std::move(results), write_.add(std::move(call)));
   }
 
-  // In the order of the inputs of a backward round.
+  // The arguments of a backward round, in the order of its inputs.
   std::vector<ExprId> backward_arguments() {
     std::vector<ExprId> list;
     for (const std::uint32_t j : flow_.states) list.push_back(adjoint(j));
@@ -156,14 +156,14 @@ class DerivedIteration {
   const NodeId g_;
   const ast::Iteration how_;
   const std::string name_;
-  const std::vector<ast::Parameter> inputs_;  // inputs of g
+  const std::vector<ast::Parameter> inputs_;  // inputs of the iterated node g
   const OrderedArguments arguments_;
-  const std::vector<Adjoint>& adjoints_;  // adjoints of the results
+  const std::vector<Adjoint>& adjoints_;  // adjoints of the results of the iteration
   std::vector<ast::Target> results_;
   Symbol act_;  // true where any adjoint is present
   RoundFlow flow_;
   std::vector<Symbol> old_states_;                           // names of the states before each round
-  std::vector<std::pair<std::uint32_t, Symbol>> gradients_;  // by input of g
+  std::vector<std::pair<std::uint32_t, Symbol>> gradients_;  // gradient of each input of g that has one
 };
 
 }  // namespace

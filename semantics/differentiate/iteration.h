@@ -14,7 +14,7 @@
 
 namespace rml::derivation {
 
-// `adjoints`: of the results of the iteration e.
+// Adds the contributions of an iteration e. `adjoints` are those of its results.
 void pass_on_iteration(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on);
 
 }  // namespace rml::derivation

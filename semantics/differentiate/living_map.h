@@ -13,7 +13,7 @@
 
 namespace rml::derivation {
 
-// `adjoints`: of the results of the map.
+// Adds the contributions of a map with memory. `adjoints` are those of its results.
 void pass_on_living_map(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on);
 
 }  // namespace rml::derivation

@@ -134,7 +134,7 @@ class Outputs {
 
   Derivation& d_;
   Derivative& out_;
-  std::map<Symbol, Given> given_;  // by activity
+  std::map<Symbol, Given> given_;  // given adjoints that share an activity, by that activity
   std::set<Symbol> origins_;       // origins of the activities in the interface
 };
 

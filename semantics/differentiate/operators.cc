@@ -32,7 +32,8 @@ std::size_t mentions(const Program& of, ExprId e, const char* name) {
 // values.
 class Substitution {
  public:
-  // `is_named`: the flow's adjoint is a name.
+  // `is_named` says that the adjoint in the flow is a name, so that it may be written several
+  // times.
   Substitution(GradientWriter& write, const Program& rule, const Application& at, const Flow& flow, bool is_named)
       : write_(write), rule_(rule), at_(at), flow_(flow), is_named_(is_named) {}
 
@@ -45,7 +46,7 @@ class Substitution {
   }
 
  private:
-  // The parameter of that name, and the range of its arguments.
+  // The parameter of a rule with a given name, and the range of its arguments.
   struct Arguments {
     const OperatorParameter* parameter = nullptr;
     std::size_t first = 0, count = 0;
@@ -185,7 +186,7 @@ class Subscript {
     while (leading_ < index.items.size() && !index.items[leading_].is_range) ++leading_;
   }
 
-  // True if an index after a range is not constant.
+  // True if an index after a range is not constant; the operator then has no derivative.
   bool is_refused() const {
     return std::any_of(index_.items.begin() + static_cast<std::ptrdiff_t>(leading_), index_.items.end(),
                        [&](const ast::IndexItem& item) { return !item.is_range && !d_.node.is_static(item.at); });

@@ -109,7 +109,7 @@ class BackwardRound {
     write_.equation(write_.output(write_.fresh(prefix + text(of_.inputs[input]))), value);
   }
 
-  // The gradient, zero where it is not active.
+  // The gradient with respect to an input, padded with zero where it is not active.
   ExprId gradient(std::uint32_t input) {
     const auto known = gradients_.find(input);
     if (known == gradients_.end()) return write_.call("zeros_like", {write_.name(of_.inputs[input].name)});
@@ -125,8 +125,9 @@ class BackwardRound {
   const RoundFlow& flow_;
   NodeWriter write_;
   Symbol bp_;
-  std::map<std::uint32_t, Symbol> adjoints_;                 // by output of g
-  std::map<std::uint32_t, Symbol> sums_, acts_, gradients_;  // by input of g
+  std::map<std::uint32_t, Symbol> adjoints_;  // adjoints of the outputs of g, by output
+  // Sums, activities and gradients of the inputs of g, by input.
+  std::map<std::uint32_t, Symbol> sums_, acts_, gradients_;
   std::map<std::uint32_t, std::uint32_t> active_with_;
 };
 

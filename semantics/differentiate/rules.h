@@ -12,8 +12,8 @@ namespace rml {
 // OperatorInfo::vjp describes. `x...` is written `x__all`.
 struct DerivativeRule {
   const Program* program = nullptr;
-  ExprId adjoint;       // invalid: there is none
-  std::string because;  // the reason, if there is none
+  ExprId adjoint;       // the adjoint of the operand; invalid: the operator has no derivative for it
+  std::string because;  // the reason why there is no derivative
 };
 
 // `operand`: the index among the row's operand parameters, from 0.

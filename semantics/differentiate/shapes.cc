@@ -10,7 +10,7 @@ Shapes::Shapes(const NodeFacts& node) : node_(node), variables_(node.names.varia
 const ShapeOf& Shapes::of_variable(std::uint32_t v) {
   if (variables_[v]) return *variables_[v];
   const Variable& variable = node_.names.variables[v];
-  variables_[v] = ShapeOf{v};  // ends the recursion on cycles
+  variables_[v] = ShapeOf{v};  // a preliminary value, which ends the recursion on cycles
   const bool is_written = variable.type != nullptr && variable.type->has_shape;
   if (!is_written && variable.equation != UINT32_MAX && node_.targets[variable.equation].size() == 1) {
     ShapeOf found = of(node_.node.equations[variable.equation].value);

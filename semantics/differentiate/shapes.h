@@ -11,7 +11,7 @@
 
 namespace rml::derivation {
 
-// Variables, and expressions of unknown shape.
+// A shape, as the variables and expressions of unknown shape from which it is broadcast.
 using ShapeOf = std::set<std::uint64_t>;
 
 class Shapes {
@@ -29,7 +29,7 @@ class Shapes {
   ShapeOf joined(const std::vector<ExprId>& parts);
 
   const NodeFacts& node_;
-  std::vector<std::optional<ShapeOf>> variables_;  // filled at first use
+  std::vector<std::optional<ShapeOf>> variables_;  // shapes of the variables, computed at their first use
 };
 
 }  // namespace rml::derivation

@@ -1,4 +1,4 @@
-// Gradients of branches, samplings and delays.
+// Computes gradients of branches, samplings and delays.
 #pragma once
 
 #include "semantics/differentiate/flow.h"

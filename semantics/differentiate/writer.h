@@ -93,7 +93,7 @@ class GradientWriter : public NodeWriter {
   std::map<ExprId, std::variant<ChangedCall, MovedParameter>> changed_;
   void change_names();
 
-  std::set<Symbol> outputs_;  // outputs after those of the original
+  std::set<Symbol> outputs_;  // names of the outputs that follow those of the original node
   std::map<Symbol, Symbol> replaced_;
   // From an output to the variable that had its name, and from that variable to the output.
   std::map<Symbol, Symbol> exchanged_;

@@ -31,7 +31,7 @@ inline constexpr DraftClockId base{0};
 inline constexpr DraftClockId never{1};
 
 struct DraftClock {
-  DraftClockId parent;  // invalid for base and never
+  DraftClockId parent;  // the clock that is sampled; invalid for base and never
   DraftId condition;
   bool positive = true;
 };
@@ -58,7 +58,7 @@ struct Const {
 struct Input {
   std::uint32_t index;
   std::vector<DraftId> shape;
-  bool is_given = false;  // true in the body of an iteration: it has this shape
+  bool is_given = false;  // true for an input in the body of an iteration, whose shape is given
   Shape given = {};
   bool is_open = false;  // true in a node that is never called: it may have any shape
 };
@@ -95,12 +95,12 @@ struct When {
   DraftId operand, condition;
   bool positive;
   bool from_if = false;
-  Span written;  // the condition
+  Span written;  // place of the condition in the source
 };
 struct Merge {
   DraftId condition, on_true, on_false;
   bool from_if;
-  Span written;  // the condition
+  Span written;  // place of the condition in the source
 };
 struct Fby {
   DraftId init, next;
@@ -145,7 +145,7 @@ struct Assertion {
 
 // The arguments of an instance in the order of its node's inputs, and the call.
 struct CallSite {
-  ExprId call;  // invalid for the entry
+  ExprId call;  // the call in the source; invalid for the entry
   std::vector<DraftId> arguments;
 };
 
@@ -153,7 +153,7 @@ struct Draft {
   std::vector<Value> values;
   std::vector<DraftClock> clocks;
   std::vector<Instance> instances;
-  std::vector<CallSite> calls;  // by InstanceId
+  std::vector<CallSite> calls;  // all instances, indexed by InstanceId
   std::vector<External> externals;
   std::vector<NamedValue> inputs, outputs, parameters, watches;
   std::vector<Assertion> asserts;
@@ -170,9 +170,9 @@ struct State {
   bool known = false;  // true if the shape is known
   Shape shape;
   std::shared_ptr<const Tensor> constant;  // set for static values
-  bool begun = false;                      // a cycle was begun here, assuming this shape
+  bool begun = false;                      // true while the shape is only assumed, to begin the evaluation of a cycle
 };
-using States = std::vector<State>;  // by DraftId
+using States = std::vector<State>;  // indexed by DraftId
 
 // True if a value depends on itself within a cycle or through later cycles. `end`: by draft, the
 // draft for which it stands.

@@ -45,7 +45,7 @@ class Body {
     draft_[alias].name = name;
   }
 
-  // `externals`: by NodeId, the external nodes already declared.
+  // Elaborates the body. `externals` maps the NodeId of each declared external node to its index.
   void elaborate(std::unordered_map<std::uint32_t, std::uint32_t>& externals) {
     for (std::uint32_t v = 0; v < scope_.arguments.size() && v < scope_.variables.size(); ++v)
       assign(v, scope_.arguments[v]);
@@ -141,7 +141,7 @@ class Body {
   Expressions expressions_;
   const ast::Node& node_;
   const std::vector<Variable>& variables_;
-  const std::vector<ClockTermId>& clocks_;  // by variable
+  const std::vector<ClockTermId>& clocks_;  // clock of each variable of the node, as a term
 };
 
 class Elaborator {
@@ -260,7 +260,7 @@ class Elaborator {
   DraftWriter write_;
   // Part of the draft already counted in `whole_`.
   std::size_t counted_instances_ = 0, counted_equations_ = 0;
-  std::unordered_map<std::uint32_t, std::uint32_t> externals_;  // by NodeId
+  std::unordered_map<std::uint32_t, std::uint32_t> externals_;  // indices of the declared external nodes, by NodeId
 };
 
 }  // namespace

@@ -20,9 +20,9 @@ struct Elaboration {
 struct Entry {
   const Checked& checked;
   const InstantiateOptions& options;
-  const InstantiateBody& instantiate_body;  // for bodies of iterations; outlives the draft
+  const InstantiateBody& instantiate_body;  // instantiates the bodies of iterations; outlives the draft
   NodeId node;
-  const Given* given = nullptr;  // for the node of an iteration: its operands
+  const Given* given = nullptr;  // for a node that is iterated: the operands of the iteration
   Depth depth = {};              // nesting depth of the node
 };
 

@@ -30,7 +30,7 @@ std::vector<Attribute> slice_bounds(const std::vector<IndexAxis>& axes, const Sh
     const std::int64_t extent = whole[starts.size()];
     const bool all = axis.kind == IndexAxis::dynamic;
     const std::int64_t begin = all ? 0 : axis.begin, count = all ? extent : axis.count;
-    std::int64_t stop = begin;  // after the last element in the step's direction
+    std::int64_t stop = begin;  // position after the last element, in the direction of the step
     if (count > 0) stop += (count - 1) * axis.step + (axis.step > 0 ? 1 : -1);
     starts.push_back(begin);
     stops.push_back(stop < 0 ? stop - extent : stop);  // before the first element is -extent - 1
@@ -58,9 +58,9 @@ class Emitter {
   struct Condition {
     ValueId value;
     bool positive = true;
-    bool constant = false;  // true: `positive` is its value
+    bool constant = false;  // true if the condition is constant; its value is `positive`
   };
-  struct Place {  // clock and place of a new value
+  struct Place {  // the clock and the place in the source of a new value
     ClockId clock;
     Span span;
     InstanceId instance;
@@ -106,21 +106,22 @@ class Emitter {
   const States& states_;
   ShapeRules rules_;
   const Program& program_;
-  const bool in_body_;  // in the body of an iteration
+  const bool in_body_;  // true in the body of an iteration
   Diagnostics& diagnostics_;
   Core core_;
   ClockTable table_;
   std::vector<DraftId> end_;
   std::vector<bool> needed_;
   SameConditions same_{draft_, states_, end_};
-  std::unordered_map<std::uint64_t, ValueId> conditions_;            // by number and clock
-  std::unordered_map<std::uint32_t, std::vector<DraftId>> written_;  // Booleans, by number
+  std::unordered_map<std::uint64_t, ValueId> conditions_;            // emitted conditions, by number and clock
+  std::unordered_map<std::uint32_t, std::vector<DraftId>> written_;  // Boolean variables, by number of the condition
   std::vector<ValueId> emitted_;
   std::vector<ClockId> clocks_;
   std::unordered_map<std::string, ValueId> constants_;
-  std::unordered_map<std::uint32_t, ValueId> starts_, cycles_;         // by ClockId
-  std::unordered_map<const IteratorBody*, std::uint32_t> iterations_;  // their externals
-  std::unordered_map<std::uint32_t, std::vector<ValueId>> spread_;     // by DraftId: results of maps
+  // Values of the first cycle and of the cycle number, by ClockId.
+  std::unordered_map<std::uint32_t, ValueId> starts_, cycles_;
+  std::unordered_map<const IteratorBody*, std::uint32_t> iterations_;  // external nodes of the iterations, by body
+  std::unordered_map<std::uint32_t, std::vector<ValueId>> spread_;     // results of maps, by DraftId
 };
 
 // The value for which d stands once static values are known, or invalid.
@@ -356,7 +357,7 @@ void Emitter::emit_value(DraftId d) {
     rhs = std::visit(
         Overloaded{
             [&](const Alias& x) { return nothing(x); },
-            [&](const Const& x) { return nothing(x); },  // constants are not emitted here
+            [&](const Const& x) { return nothing(x); },  // constants are emitted at their uses
             [&](const Input& x) { return core::Rhs(core::Input{x.index}); },
             [&](const Apply& x) { return apply(d, x, ck); },
             [&](const Index& x) { return index(d, x, ck); },
@@ -474,7 +475,7 @@ core::Rhs Emitter::index(DraftId d, const Index& i, ClockId ck) {
   ValueId at = operand(i.operand);
   core::Apply step{0, {at}, {}, 0};
   Shape shape = whole;
-  bool pending = false;  // `step`, with the shape `shape`, is not yet a value
+  bool pending = false;  // true while `step` is not emitted yet; its shape is `shape`
   const auto next = [&](const char* name, std::vector<ValueId> operands, std::vector<Attribute> attributes,
                         Shape result) {
     if (pending) at = add(step, dtype, shape, place);
@@ -540,7 +541,7 @@ core::Rhs Emitter::iterate(DraftId d, const Iterate& x, ClockId ck) {
     const bool may_come_back = in_body_ || comes_back(draft_, end_, d);
     const mapped::SpreadAt at{ck, draft_[d].span, draft_[d].instance, std::move(operands), may_come_back};
     spread_[d.index] = mapped::spread(*body.spreading, at, around);
-    return core::Const{Tensor(draft_[d].dtype, state(d).shape)};  // the call itself is never read
+    return core::Const{Tensor(draft_[d].dtype, state(d).shape)};  // only the call's results are read
   }
   const auto [known, is_new] = iterations_.try_emplace(&body, core_.externals.size());
   if (is_new) core_.externals.push_back(body.external);

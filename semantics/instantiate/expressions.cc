@@ -191,7 +191,7 @@ DraftId Expressions::reference(ExprId e) {
                     checked().names.references[e.index]);
 }
 
-// A constant has one draft value per dtype and clock.
+// Returns the draft value of a constant. Each constant has one per dtype and clock.
 DraftId Expressions::constant_item(ConstId id, DraftClockId clock, DType dtype) {
   if (const DraftId met = write_.constant(id, dtype, clock); met.valid()) return met;
   const bool is_tuned = write_.is_tunable(id) && clock != never;
@@ -261,7 +261,7 @@ DraftId Expressions::literal(ExprId e, Literal made) {
 
 DraftId Expressions::unary(ExprId e, const ast::Unary& u) {
   if (u.op == UnaryOp::negate) {
-    // The result of negating 0: +0 for an integer, -0.0 for a float.
+    // The result of negating 0 is +0 for an integer and -0.0 for a float.
     if (const auto* l = std::get_if<ast::IntLiteral>(&program()[u.operand]))
       return literal(e, integer_literal(dtype_of(e), l->value, true));
     if (const auto* l = std::get_if<ast::FloatLiteral>(&program()[u.operand]))
@@ -418,7 +418,7 @@ std::vector<DraftId> Expressions::instance(ExprId e, const ast::Call& call, Node
   return results;
 }
 
-// One value for the whole iteration, and its results.
+// Writes one draft value for the whole iteration, and one for each of its results.
 std::vector<DraftId> Expressions::iteration(ExprId e, const ast::Call& call, NodeId node) {
   Iterate iterate{nullptr, arguments(e)};
   std::vector<DType> dtypes = callee_dtypes(e);

@@ -72,7 +72,7 @@ class Expressions {
   DraftWriter& write_;
   Draft& draft_;
   Scope& scope_;
-  bool is_static_ = false;  // inside a static argument
+  bool is_static_ = false;  // true while a static argument is written
 };
 
 }  // namespace rml::draft

@@ -32,10 +32,11 @@ struct IteratorOperand {
 
 // The arguments of a node in each round of an iteration.
 struct Given {
-  std::vector<DType> dtypes;  // by variable of its dtype scheme
+  std::vector<DType> dtypes;  // one per variable of the node's dtype scheme
   struct Operand {
     Shape shape;
-    std::shared_ptr<const Tensor> constant;  // null: an input
+    // The value of a constant operand; null: the operand varies, and is an input.
+    std::shared_ptr<const Tensor> constant;
   };
   std::vector<Operand> operands;
   Span call;
@@ -50,11 +51,11 @@ struct IteratorBody {
   ExternalNode external;
   // For a `map` of a node that has memory (lives_in_time); then `external` is not called.
   std::optional<mapped::Spreading> spreading;
-  // The operands of `external`. Small constants are part of the body instead.
+  // The operands that are passed to `external`. Small constants are part of the body instead.
   std::vector<std::uint32_t> passed;
   std::vector<std::pair<DType, Shape>> outputs;
   Diagnostics diagnostics;  // errors in the body itself
-  // Another error; empty if there is none.
+  // Text of another error; empty if there is none.
   std::string problem;
   Code code = Code::E0209;
   bool about_operands = false;
@@ -64,7 +65,7 @@ struct IteratorBody {
   bool sound() const { return problem.empty() && !diagnostics.has_errors(); }
 };
 
-// One call of an iterator.
+// Instantiates one call of an iterator.
 class Iterator {
  public:
   // depth: nesting depth of the body. dtypes: those for the variables of the node's scheme.
@@ -85,7 +86,7 @@ class Iterator {
   bool find_interface(const Iteration& it, IteratorBody& out) const;
   std::uint32_t leading() const { return how_.states + how_.sequences; }  // operands that are not fixed
   const std::string& name() const;
-  std::string described() const;  // for messages
+  std::string described() const;  // the iteration as a text for messages
 
   const Program& program_;
   const InstantiateBody& instantiate_body_;
@@ -95,7 +96,7 @@ class Iterator {
   const Span call_;
   const std::vector<DType> dtypes_;
   const CalledAt at_;
-  std::map<std::string, IteratorBody> bodies_;  // by shapes and constants
+  std::map<std::string, IteratorBody> bodies_;  // instantiated bodies, by the shapes and constants of the operands
 };
 
 }  // namespace rml::draft

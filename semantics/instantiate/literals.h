@@ -14,9 +14,9 @@ namespace rml::draft {
 // A literal as a value of a dtype. E0307 if it does not fit, E0902 if the dtype has no such
 // values.
 struct Literal {
-  std::shared_ptr<const Tensor> value;  // null: there is none
+  std::shared_ptr<const Tensor> value;  // the value of the literal; null: it has none
   Code code = Code::E0307;
-  std::string problem, label;  // empty: no error
+  std::string problem, label;  // message of an error and the label of its place; empty: no error
 };
 Literal boolean_literal(DType, bool);
 Literal integer_literal(DType, std::uint64_t magnitude, bool negative);

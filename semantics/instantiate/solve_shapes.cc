@@ -92,7 +92,7 @@ class Propagation {
                                     [&](DraftId user) { return user.index == v; });
       if (states_[v].known || (size[component[v]] < 2 && !self)) continue;
       if (!begins(rhs)) continue;
-      size[component[v]] = 0;  // only one value of a cycle is begun
+      size[component[v]] = 0;  // only one value of a cycle may begin with an assumed shape
       Shape shape;
       for_each_mention(rhs, [&](DraftId d) {
         if (!states_[d.index].known) return;

@@ -12,7 +12,7 @@
 
 namespace rml::draft {
 
-// Larger tensors are not evaluated at compile time.
+// Tensors with more elements are not evaluated at compile time.
 inline constexpr std::int64_t max_static_elements = 65536;
 
 // The states of all values; complete unless errors were reported.
@@ -35,15 +35,15 @@ struct NotConstant {
   DraftId value;
   std::string what;  // "`shape` of `zeros`"
 };
-// monostate: an operand is not known yet.
+// monostate says that an operand is not known yet.
 template <class T>
 using Outcome = std::variant<std::monostate, T, Problem, NotConstant>;
 
 // One axis of x[i, a:b:c, …] once the shape of x and the bounds are known.
 struct IndexAxis {
   enum Kind : std::uint8_t { range, fixed, dynamic } kind = range;
-  std::int64_t begin = 0, count = 0, step = 1;  // for fixed: begin
-  DraftId at;                                   // for dynamic
+  std::int64_t begin = 0, count = 0, step = 1;  // for a fixed slice: its begin, count and step
+  DraftId at;                                   // the position of a dynamic slice
 };
 
 struct IteratorBody;  // instantiate/iteration.h

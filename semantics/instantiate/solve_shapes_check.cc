@@ -35,7 +35,7 @@ class ShapeCheck {
     for (std::uint32_t v = 0; v < states_.size(); ++v) check(DraftId{v});
     for (const Assertion& a : draft_.asserts)
       if (!draft_.open || sure_[a.condition.index]) check_condition(a.condition, a.condition, a.span, "`assert`");
-    // Conditions of declared clocks, even if no sampling names them.
+    // Checks the conditions of declared clocks, even if no sampling names them.
     for (const DraftClock& c : draft_.clocks)
       if (c.parent.valid() && !wrong_conditions_.contains(c.condition) && (!draft_.open || sure_[c.condition.index]))
         check_condition(c.condition, c.condition, draft_[c.condition].span, "`when`");
@@ -361,7 +361,7 @@ class ShapeCheck {
       for_each_mention(draft_.values[v].rhs, [&](DraftId m) { users_[m.index].push_back(DraftId{v}); });
   }
 
-  // Marks d and all values computed from it.
+  // Marks d and all values computed from it, so that no further error is reported for them.
   void poison(DraftId d) {
     find_users();
     std::vector<DraftId> stack = {d};
@@ -375,7 +375,7 @@ class ShapeCheck {
   }
 
   void report_unknown() {
-    for (int pass = 0; pass < 2; ++pass) {  // named values first
+    for (int pass = 0; pass < 2; ++pass) {  // the first pass reports errors in named values, the second one the others
       for (std::uint32_t v = 0; v < states_.size(); ++v) {
         const Value& value = draft_.values[v];
         if (states_[v].known || poisoned_[v] || std::holds_alternative<Alias>(value.rhs)) continue;
@@ -453,11 +453,11 @@ class ShapeCheck {
   bool has_users_ = false;
   std::vector<DraftId> misdeclared_;
   std::set<DraftId> wrong_conditions_;
-  std::vector<bool> sure_;  // for open drafts, by DraftId: true before the first error
+  std::vector<bool> sure_;  // for drafts with unknown shapes, one per DraftId: true before the first error
   std::vector<std::pair<DraftId, Problem>> found_;
   std::set<std::tuple<Code, std::uint32_t, std::uint32_t, std::uint32_t>> told_;
   std::set<std::uint32_t> options_told_;  // by file
-  // Calls of library nodes, by place.
+  // Places of calls of library nodes whose errors were already reported.
   std::set<std::pair<std::uint32_t, std::uint32_t>> calls_told_;
 };
 

@@ -14,7 +14,7 @@ namespace rml {
 namespace {
 
 struct Stop {
-  Shape shape;  // shape for all rounds together
+  Shape shape;  // shape of the results of all rounds together
   DType dtype;
   Span span;
 };

@@ -17,13 +17,14 @@ struct Scope {
   InstanceId instance;
   NodeId node;
   std::uint64_t calls = 0;                                // depth of calls that lead here
-  std::vector<DType> dtypes;                              // by dtype variable of the node's scheme
-  std::vector<DraftClockId> clocks;                       // by clock variable
-  std::vector<DraftId> variables;                         // by variable index: aliases
-  std::vector<DraftId> arguments;                         // arguments of the call, by input
-  DraftClockId constant_clock = base;                     // without a node: clock of every expression
-  std::unordered_map<std::uint32_t, DraftId> values;      // by ExprId; filled by the walk
-  std::unordered_map<std::uint32_t, DraftClockId> terms;  // by ClockTermId; filled by the walk
+  std::vector<DType> dtypes;                              // one per dtype variable of the node's scheme
+  std::vector<DraftClockId> clocks;                       // one per clock variable of the node's scheme
+  std::vector<DraftId> variables;                         // one per variable of the node, by its index; all are aliases
+  std::vector<DraftId> arguments;                         // one per input of the node: the argument of the call
+  DraftClockId constant_clock = base;                     // for a constant outside of nodes: clock of all its
+                                                          // expressions
+  std::unordered_map<std::uint32_t, DraftId> values;      // draft value of each ExprId; filled by the walk
+  std::unordered_map<std::uint32_t, DraftClockId> terms;  // draft clock of each ClockTermId; filled by the walk
   // True while an override is evaluated: every expression then has the dtype `untyped_dtype`.
   bool untyped = false;
   DType untyped_dtype = DType::f32;
@@ -31,17 +32,17 @@ struct Scope {
 
 class DraftWriter {
  public:
-  // depth: nesting depth of the entry.
+  // depth is the nesting depth of the entry.
   DraftWriter(const Checked& checked, const InstantiateOptions& options, const InstantiateBody& instantiate_body,
               Depth depth, Diagnostics& diagnostics);
 
   const Checked& checked;
-  const InstantiateBody& instantiate_body;  // for bodies of iterations
+  const InstantiateBody& instantiate_body;  // instantiates the bodies of iterations
   const Depth depth;
   Diagnostics& diagnostics;
   Draft draft;
   std::vector<Scope> pending;
-  bool keep_stops = false;  // see InstantiateOptions
+  bool keep_stops = false;  // keep `stop_gradient`; see InstantiateOptions
   bool is_body = false;     // true for the body of an iteration
   CalledAt called_at;       // place of the map whose body is the entry, if it has memory
 
@@ -73,10 +74,12 @@ class DraftWriter {
     }
   };
   std::unordered_map<ClockKey, DraftClockId, ClockKeyHash> clocks_;
-  std::unordered_map<std::uint64_t, DraftId> constants_;  // by ConstId, dtype and clock
+  std::unordered_map<std::uint64_t, DraftId> constants_;  // draft values of constants, found by ConstId, dtype and
+                                                          // clock
   std::vector<ConstId> tunable_;
-  std::unordered_map<std::uint32_t, ExprId> replacements_;        // by ConstId
-  std::unordered_map<std::uint32_t, CallIdentities> identities_;  // by NodeId; filled at first use
+  std::unordered_map<std::uint32_t, ExprId> replacements_;        // overriding values of constants, by ConstId
+  std::unordered_map<std::uint32_t, CallIdentities> identities_;  // identities of the calls in each node, by NodeId;
+                                                                  // filled at the first use
 };
 
 }  // namespace rml::draft

@@ -37,7 +37,7 @@ ShapeResult full_shape(const Application& app) {
   return shape_attribute(app);
 }
 
-// The initial value. The engines handle loaded parameters themselves.
+// Evaluates param to its initial value. Loaded parameters are handled by the engines.
 Fault evaluate_param(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
   result = *in[0];
   return {};

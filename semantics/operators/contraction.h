@@ -19,7 +19,7 @@ namespace rml {
 
 struct Contraction {
   struct Term {
-    bool read = true;  // false: only its extents count
+    bool read = true;  // false: the operand's elements do not matter, only its extents
     // The kept axes of the operand; others have extent 1 and broadcast.
     std::vector<std::size_t> axes;
     std::vector<int> indices;  // indices of the kept axes; equal ones mean the diagonal
@@ -27,7 +27,7 @@ struct Contraction {
   std::vector<Term> terms;  // one per operand
   Term result;
   Shape result_shape;
-  std::vector<std::int64_t> extents;  // by index
+  std::vector<std::int64_t> extents;  // extent of each index
   bool zero = false;                  // true: the result is 0 because it does not depend on the operand
 };
 

@@ -24,7 +24,7 @@ ShapeResult along_axes(const Application& app) {
   return x;
 }
 
-// Attributes: axis, keepdims, …
+// Shape of a reduction whose attributes begin with axis and keepdims.
 ShapeResult reduced(const Application& app) {
   const Shape& x = app.operand_shapes[0];
   const auto axes = reduced_axes(app.attributes[0], x.size());
@@ -90,7 +90,7 @@ std::string_view norm_definition(const Application& app) {
                          ", ord), axis=axis, keepdims=keepdims), 1.0 / ord)");
 }
 
-// Attributes: axis, ord, times.
+// Shape of the slope of a norm. The attributes are axis, ord and times.
 ShapeResult slope_shape(const Application& app) {
   const Attribute& times = app.attributes[2];
   if (!(app.attributes[1].number >= 1)) return "the order of a norm is at least 1, or infinite";

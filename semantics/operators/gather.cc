@@ -290,7 +290,7 @@ std::vector<OperatorInfo> gather_rows() {
 }
 
 std::vector<OperatorInfo> scatter_rows() {
-  // Reductions compute, which f16 and bf16 do not support.
+  // A reduction computes with the elements, which f16 and bf16 do not support.
   constexpr DTypeSet computed = dtypes::boolean | number;
   const auto parameters = [](OperatorParameter places) {
     return std::vector<OperatorParameter>{operand("x", computed), operand("i", index, 1), operand("updates", computed),

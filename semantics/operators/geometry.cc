@@ -21,7 +21,7 @@ std::vector<std::size_t> transposed_axes(const Application& app) {
   std::vector<std::size_t> order(rank);
   for (std::size_t k = 0; k < rank; ++k) order[k] = axes.given ? k : rank - 1 - k;
   if (!axes.given) return order;
-  const std::size_t kept = rank - axes.integers.size();  // with fewer axes, the leading ones remain
+  const std::size_t kept = rank - axes.integers.size();  // if fewer axes are given, the leading axes remain unchanged
   for (std::size_t k = kept; k < rank; ++k) order[k] = *normalized_axis(axes.integers[k - kept], rank);
   if (app.attributes[1].integers[0] == 0) return order;
   std::vector<std::size_t> inverse(rank);

@@ -16,7 +16,7 @@ namespace {
 using dtypes::real;
 using Attributes = std::span<const Attribute>;
 
-// Attributes: mode, padding, align_corners.
+// Checks the attributes mode, padding and align_corners.
 std::string attributes_error(Attributes a) {
   const auto is_one = [](const std::string& text, std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, text) != names.end();

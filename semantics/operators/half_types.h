@@ -29,7 +29,7 @@ concept Half = std::is_same_v<T, F16> || std::is_same_v<T, BF16>;
 
 // Rounds an integer that a double cannot hold to odd: the last digit records that digits were
 // lost, so that a second rounding is correct.
-template <class Integer>  // a type of 64 bits
+template <class Integer>  // Integer is a type of 64 bits.
 double double_to_odd(Integer value) {
   constexpr Integer exact = Integer{1} << 53, lost = (1 << 11) - 1;
   if (value < exact && (value >= 0 || value > -exact)) return static_cast<double>(value);

@@ -117,7 +117,7 @@ void walk(const Shape& shape, const std::array<Strides, N>& strides, Body&& body
   }
 }
 
-// result[i] = f(a[i])
+// Computes result[i] = f(a[i]) for all i.
 template <class Out, class In, class F>
 void map(Tensor& result, const Tensor& a, F f) {
   Out* out = result.as<Out>();
@@ -125,7 +125,7 @@ void map(Tensor& result, const Tensor& a, F f) {
   for (std::int64_t i = 0, n = result.elements(); i < n; ++i) out[i] = f(in[i]);
 }
 
-// result = f(a, b), both broadcast to the result's shape.
+// Computes result = f(a, b), where both operands are broadcast to the shape of the result.
 template <class Out, class In, class F>
 void map(Tensor& result, const Tensor& a, const Tensor& b, F f) {
   const Shape& shape = result.shape();

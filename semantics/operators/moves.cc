@@ -22,7 +22,7 @@ struct Piece {
   std::int64_t to, from;
   std::vector<Steps> steps;
 };
-using Pieces = std::vector<Piece>;  // the pieces of one axis
+using Pieces = std::vector<Piece>;  // the pieces that make up one axis
 
 constexpr std::size_t max_moves = 1024;
 

@@ -57,7 +57,7 @@ enum class ParameterKind : std::uint8_t {
 struct OperatorParameter {
   std::string_view name;
   ParameterKind kind = ParameterKind::operand;
-  DTypeSlot dtype{};      // operands only
+  DTypeSlot dtype{};      // for operands only: the slot of the operand's dtype
   bool variadic = false;  // the last operand may occur once or more (concat, array)
   // For attributes: the default if the argument is left out; "" makes the argument required.
   // Values: "0", "[]", "all" (every axis), "f32".
@@ -158,11 +158,11 @@ enum class ScalarOp : std::uint8_t {
   bit_not,
   left_shift,
   right_shift,
-  other,  // defined by its body only
+  other,  // the operator is defined by its body only
 };
 // The cost of the operation per element, in the classes of the cost model (lowering/target.h).
 enum class Effort : std::uint8_t {
-  instruction,  // one or two for any operand types: cheaper than a mispredicted branch
+  instruction,  // one or two instructions for any operand types; cheaper than a mispredicted branch
   simple,       // a few
   division,     // for integers with a check of the divisor
   remainder,
@@ -203,8 +203,8 @@ enum class Lowering : std::uint8_t {
   // A runtime kernel, OperatorInfo::kernel. The row's numeric attributes, in order, are the
   // kernel's a and b, or 0.
   random,
-  kernel,       // a C function of runtime/kernels/kernel.h: OperatorInfo::kernel
-  parameter,    // the value loaded for its key, if any, else the operand
+  kernel,       // calls OperatorInfo::kernel, a C function of runtime/kernels/kernel.h
+  parameter,    // yields the value loaded for the parameter's key, if any, else the operand
   folded,       // never reaches code generation: shape, zeros with constant shape, …
   sum_to,       // sums the axes along which the result broadcasts to the operand
   place,        // zeros, with operand 0 at the index given by the other operands
@@ -232,9 +232,9 @@ constexpr bool worth_folding(Lowering l, std::int64_t result, std::int64_t opera
   return result <= small || l == Lowering::folded || (one_pass && result <= operands);
 }
 
-struct Move;  // moves.h
+struct Move;  // defined in moves.h
 namespace scalar {
-class Term;  // spelling.h
+class Term;  // defined in spelling.h
 }
 
 struct OperatorInfo {
@@ -248,23 +248,26 @@ struct OperatorInfo {
   Lowering lowering;
   ScalarOp scalar = ScalarOp::none;
   scalar::Term (*body)(std::span<const scalar::Term> operands) = nullptr;  // elementwise: writes the code (spelling.h)
-  Effort effort = Effort::simple;                                          // elementwise
-  Vectors vectors = Vectors::of_none;                                      // elementwise
-  std::string_view function{};  // elementwise without body: the C function for doubles
+  // For elementwise operators: cost of an element.
+  Effort effort = Effort::simple;
+  // For elementwise operators: dtypes that have vector instructions.
+  Vectors vectors = Vectors::of_none;
+  std::string_view function{};  // for elementwise operators without a body: the C function for doubles
   std::string_view kernel{};    // C symbol of a runtime kernel, if any
   // Lowering::kernel: bytes of scratch space; null: none.
   std::int64_t (*scratch)(const Application&) = nullptr;
   std::vector<Move> (*moves)(const Shape& x, std::span<const Attribute>) = nullptr;
-  std::string_view failure = "index out of bounds";  // reason of a stop, if can_fail
-  // Lowering::expanded: an equivalent R(ML)² expression over the parameter names.
+  std::string_view failure = "index out of bounds";  // the reason that a stop reports, if `can_fail` is true
+  // For Lowering::expanded: returns an equivalent R(ML)² expression over the names of the
+  // parameters.
   std::string_view (*definition)(const Application&) = nullptr;
-  bool in_place = false;  // Lowering::kernel: the result may overwrite the first operand
+  bool in_place = false;  // for Lowering::kernel: the result may overwrite the first operand
   // May stop the run (division, indexing, …); see can_fail(core, v) of core.h.
   bool can_fail = false;
   bool random = false;  // has a hidden last operand `cycle` (i64)
   bool commutative = false;
   // One entry per operand: its adjoint as an R(ML)² expression over the parameter names, `y` (the
-  // result) and `dy` (its adjoint), before the sum over broadcast axes; or "none: because …". In
+  // result) and `dy` (its adjoint), before the sum over broadcast axes; or "none: REASON". In
   // it, `k=a` with an attribute a whose default is "all" is left out if the user left out a. For
   // a variadic operand x, `x` is the differentiated one, `x...` all of them, and `part` its
   // position, a literal.
@@ -278,16 +281,16 @@ using OperatorId = std::uint16_t;
 
 class OperatorTable {
  public:
-  OperatorTable();  // a table with all rows
+  OperatorTable();  // creates a table with the rows of all families
   const OperatorInfo& operator[](OperatorId id) const { return rows_[id]; }
   std::size_t size() const { return rows_.size(); }
-  std::optional<OperatorId> find(std::string_view name) const;  // by name or alias
-  OperatorId require(std::string_view name) const;              // must exist
+  std::optional<OperatorId> find(std::string_view name) const;  // finds an operator by its name or an alias
+  OperatorId require(std::string_view name) const;              // the operator with this name, which must exist
   std::vector<std::string> names() const;
 
  private:
   std::vector<OperatorInfo> rows_;
-  std::vector<std::pair<std::string_view, OperatorId>> index_;  // sorted
+  std::vector<std::pair<std::string_view, OperatorId>> index_;  // names and aliases, sorted
 };
 
 // The table; immutable after its first use.
@@ -314,7 +317,8 @@ struct SliceRange {
 std::variant<SliceRange, std::string> slice_range(const Shape& whole, std::size_t axis,
                                                   std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
                                                   std::int64_t step);
-// `bounds` are the attributes starts, stops, steps. INT64_MAX means left out.
+// Returns the ranges of a slice. `bounds` are the attributes starts, stops and steps; INT64_MAX
+// means left out.
 std::variant<std::vector<SliceRange>, std::string> slice_ranges(const Shape& whole, std::span<const Attribute> bounds);
 
 // The reference page of all operators, as Markdown.
@@ -322,7 +326,7 @@ std::string operator_reference();
 
 // One function per family; each returns its rows (semantics/operators/<family>.cc).
 std::vector<OperatorInfo> elementwise_operators();
-// Further elementwise ones: logarithms, angles, bits, clip.
+// Further elementwise operators: logarithms, angles, bits, clip.
 std::vector<OperatorInfo> function_operators();
 std::vector<OperatorInfo> linear_algebra_operators();
 std::vector<OperatorInfo> structural_operators();  // shape changes, concat, array, slice, index, …

@@ -38,7 +38,7 @@ void each_row(const Move& move, F&& f) {
   }
 }
 
-// fill: the position of the attribute `value`, or -1.
+// `fill` is the position of the attribute `value`, or -1 if there is none.
 template <MovesOf moves, int fill = -1>
 Fault evaluate_moves(const Application& app, const EvaluationContext&, Operands in, Tensor& result) {
   kernels::dispatch<element>(result.dtype(), [&]<class T>(T) {

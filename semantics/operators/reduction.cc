@@ -21,7 +21,7 @@ namespace {
 using Operands = std::span<const Tensor* const>;
 using dtypes::boolean, dtypes::number, dtypes::real;
 
-// Attributes of every reduction: axis, keepdims.
+// True if the attribute keepdims is not 0. Every reduction has the attributes axis and keepdims.
 bool keeps(const Application& app) { return app.attributes[1].integers[0] != 0; }
 
 ShapeResult reduced_shape(const Application& app) {

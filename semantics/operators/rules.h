@@ -23,7 +23,7 @@ std::string flag_error(const Attribute& attribute, std::string_view name);
 std::string axis_error(std::int64_t axis, std::size_t rank);
 std::string axes_error(const Attribute& axis, std::size_t rank);
 
-// Parameters, as rows list them.
+// Parameters, in the form in which rows of the operator table list them.
 inline OperatorParameter operand(std::string_view name, DTypeSet allowed, int variable = 0) {
   return {name, ParameterKind::operand, {variable, allowed}, false, {}};
 }

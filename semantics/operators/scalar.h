@@ -217,7 +217,7 @@ struct Abs {
   }
   Term operator()(Term x) const { return spell(ScalarOp::abs, x); }
 };
-// -1, 0 or 1; NaN stays NaN, and -0 becomes 0.
+// The sign of a number: -1, 0 or 1. NaN stays NaN, and -0 becomes 0.
 struct Sign {
   template <class T>
   T operator()(T x) const {

@@ -91,7 +91,7 @@ struct IsFinite {
   }
 };
 
-// b is not NaN.
+// The absolute value of a with the sign of b, where b is not NaN.
 struct WithSign {
   template <class T>
   T operator()(T a, T b) const {
@@ -128,7 +128,7 @@ struct FloorMod {
   }
 
  private:
-  // A remainder r of 0, with the sign of b.
+  // The sign of a remainder of 0 is that of b.
   template <class N>
   static N signed_zero(N r, N b) {
     if constexpr (std::is_integral_v<N>)
@@ -180,7 +180,7 @@ struct RightShift {
   Term operator()(Term a, Term b) const { return spell(ScalarOp::right_shift, a, b); }
 };
 
-// If low > high, the result is `high`.
+// Limits a value to [low, high]. If low > high, the result is `high`.
 struct Clip {
   template <class N>
   N operator()(N x, N low, N high) const {

@@ -21,7 +21,7 @@ class Term {
  public:
   Term(Spelling& by, void* what) : by_(&by), what_(what) {}
   Spelling& by() const { return *by_; }
-  void* what() const { return what_; }  // handle of the back end
+  void* what() const { return what_; }  // the back end's own value for this term
 
  private:
   Spelling* by_;
@@ -39,9 +39,9 @@ class Spelling {
   virtual bool is_real() const = 0;
   virtual bool has_sign() const = 0;
   virtual Term number(double) = 0;
-  // An operation that is not composed of others.
+  // Emits an operation that is not composed of others.
   virtual Term operation(ScalarOp, std::span<const Term> operands) = 0;
-  // Function of the C library, by its name for doubles.
+  // Emits a call of a function of the C library, which is given by its name for doubles.
   virtual Term call(std::string_view function, Term) = 0;
   virtual Term is_nan(Term) = 0;
   virtual Term above_or_nan(Term x, Term bound) = 0;
@@ -55,7 +55,7 @@ Term spell(ScalarOp op, Term first, Terms... rest) {
   return first.by().operation(op, operands);
 }
 
-// Further functions that the bodies of scalar.h need.
+// Further functions that the bodies in scalar.h need.
 inline Term number_like(Term x, double value) { return x.by().number(value); }
 inline Term select(Term condition, Term a, Term b) { return spell(ScalarOp::select, condition, a, b); }
 inline Term is_nan(Term x) { return x.by().is_nan(x); }

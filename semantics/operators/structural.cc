@@ -265,7 +265,7 @@ ShapeResult sliced(const Shape& whole, std::span<const Attribute> bounds) {
 
 ShapeResult slice_shape(const Application& app) { return sliced(app.operand_shapes[0], app.attributes); }
 
-// Offset and strides of the sliced elements within the whole.
+// Computes the offset and the strides of the sliced elements within the whole tensor.
 void sliced_place(const Shape& whole, std::span<const Attribute> bounds, std::int64_t& offset, Strides& strides) {
   const auto ranges = std::get<0>(slice_ranges(whole, bounds));
   strides = dense_strides(whole);

@@ -26,9 +26,10 @@ ShapeResult inputs_of(const window::Windows&, std::size_t axes, std::int64_t bat
 struct Convolution {
   window::Windows windows;
   std::int64_t batch = 0, groups = 1;
-  std::int64_t in = 0, out = 0;  // channels of one group
+  std::int64_t in = 0, out = 0;  // numbers of input and output channels of one group
 };
-// `name`: conv, conv_input_gradient, conv_weight_gradient or conv_transpose.
+// Checks a convolution. `name` is conv, conv_input_gradient, conv_weight_gradient or
+// conv_transpose.
 Convolution convolution_of(std::string_view name, const Application&, const Shape& result);
 
 // The rows of pooling and related operators.

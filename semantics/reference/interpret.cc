@@ -168,9 +168,9 @@ struct Interpreter::State {
   const Core& core;
   const Failing failing;
   Evaluator evaluator;
-  std::vector<Evaluator::Subject> roots;  // demanded in every cycle, in this order
+  std::vector<Evaluator::Subject> roots;  // the subjects that are demanded in every cycle, in this order
   std::vector<ValueId> watched;
-  std::vector<std::vector<Seen>> past;  // by watched value: its cells in dropped cycles
+  std::vector<std::vector<Seen>> past;  // indexed by watched value: its cells in dropped cycles
   std::deque<std::vector<Cell>> rows;   // complete, but not yet popped
   std::int64_t collected = 0;
   std::int64_t popped = 0;

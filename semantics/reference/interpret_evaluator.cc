@@ -17,7 +17,7 @@ namespace rml::reference {
 
 namespace {
 
-// The order of faults: the smaller one is reported.
+// Orders faults. The smallest one is reported.
 auto order(const RunFault& fault) {
   const int rank = fault.input != UINT32_MAX ? 0 : fault.assertion != UINT32_MAX ? 1 : 2;
   return std::tuple(fault.cycle, rank, fault.input, fault.assertion, fault.value.index);
@@ -341,7 +341,7 @@ SharedTensor Evaluator::call(ValueId v, const core::Call& rhs, std::int64_t cycl
     record(*fault);
     return nullptr;
   }
-  if (outputs->empty()) outputs->emplace_back();  // a value for the call to point to
+  if (outputs->empty()) outputs->emplace_back();  // the call needs one value to point to
   call_(rhs.external, operand_pointers_, std::span(*outputs).first(node.outputs.size()));
   return SharedTensor(outputs, outputs->data());
 }

@@ -35,8 +35,8 @@ struct Place {
 };
 
 struct State {
-  SharedTensor value;        // a value's tensor, if present; for a call: its first output
-  Place waiters;             // head of the list of cells blocked by this one
+  SharedTensor value;        // the tensor of a present value; for a call: its first output
+  Place waiters;             // head of the list of cells that wait for this one
   Place next_waiter;         // if blocked: the next cell blocked by the same cell
   std::uint32_t walked = 0;  // cycles already found absent in a search for an instant
   Status status = Status::unknown;
@@ -86,13 +86,13 @@ class Evaluator {
   // known. Empty if the cell waits for a future cycle.
   std::vector<ValueId> knot(Subject subject, std::int64_t cycle);
 
-  // The first fault: by cycle, then presence, asserts, operators.
+  // The first fault, ordered by cycle, then by kind: presence, asserts, operators.
   const std::optional<RunFault>& fault() const { return fault_; }
 
  private:
   struct Frame {
     std::vector<State> states;
-    std::vector<SharedTensor> inputs;  // null: absent
+    std::vector<SharedTensor> inputs;  // tensors of the inputs; null: the input is absent
     std::size_t pending = 0;           // number of blocked cells
   };
   // Arguments of an operator that are the same in every cycle.
@@ -134,13 +134,13 @@ class Evaluator {
   const CallExternal call_;
   const Iterate iterate_;
   const Subject clocks_begin_, checks_begin_, asserts_begin_, subjects_;
-  std::unordered_map<std::uint64_t, SharedTensor> given_;  // by key: loaded parameters
-  std::vector<Application> applications_;                  // by ValueId
-  // By Subject: states that never change (constants, base, never).
+  std::unordered_map<std::uint64_t, SharedTensor> given_;  // loaded parameters, found by their key
+  std::vector<Application> applications_;                  // one per ValueId
+  // One per Subject: states that never change (constants, base, never).
   std::vector<const State*> fixed_;
   std::deque<State> fixed_states_;
   std::vector<ValueId> kept_;
-  // By ValueId: a fby's `next` at the last instant before first_.
+  // One per ValueId: the operand `next` of a fby at the last instant before first_.
   std::vector<SharedTensor> remembered_;
 
   std::deque<Frame> frames_;

@@ -31,7 +31,7 @@ bool fetches_other_cycle(const core::Rhs& rhs, ValueId operand) {
 std::vector<ValueId> ordered(const Core& core, const std::vector<bool>& keep) {
   std::vector<ValueId> order;
   std::vector<bool> met(core.values.size(), false);
-  std::vector<std::pair<ValueId, bool>> stack;  // true: all operands have been placed
+  std::vector<std::pair<ValueId, bool>> stack;  // a value, and true if all its operands have been placed
   for (std::size_t first = 0; first < core.values.size(); ++first) {
     if (!keep[first]) continue;
     stack.emplace_back(ValueId{first}, false);

@@ -29,7 +29,7 @@ ValueId held_value(const Core& core, ValueId fby, const core::Merge& next) {
 }  // namespace
 
 bool share_holds(Core& core) {
-  std::map<std::pair<ValueId, ValueId>, ValueId> holds;  // by initial and held value
+  std::map<std::pair<ValueId, ValueId>, ValueId> holds;  // the hold operations found, by initial and held value
   for (std::size_t v = 0; v < core.values.size(); ++v) {
     const auto* f = std::get_if<core::Fby>(&core.values[v].rhs);
     if (f == nullptr || !core.is_const(f->init)) continue;

@@ -13,7 +13,7 @@ namespace {
 
 // Nesting depth of definitions; deeper values become letters, which may have either value.
 constexpr int max_depth = 10'000;
-constexpr int max_shift = 2;  // instants before or after the current one
+constexpr int max_shift = 2;  // limit on the number of instants before or after the current one
 
 template <class T>
 void append(std::string& text, const T& part) {
@@ -155,7 +155,8 @@ InstantTruth::Formula InstantTruth::ordered(ValueId v, const core::Apply& a, con
   return total ? !letter_of("<", right, left) : letter_of("=<", left, right);
 }
 
-// An integer equals at most one constant.
+// The formula for a = b. An integer equals at most one constant, so two such formulas exclude each
+// other.
 InstantTruth::Formula InstantTruth::equals(ValueId a, ValueId b, const When& at) {
   if (core_.is_const(a) || (!core_.is_const(b) && number(b) < number(a))) std::swap(a, b);
   const std::string of = "=" + std::to_string(number(a)) + " ", name = of + std::to_string(number(b));

@@ -72,7 +72,7 @@ class InstantTruth {
   std::uint32_t intern(const std::string& text);
 
   const Core& core_;
-  const std::vector<Truth> steady_;  // by value
+  const std::vector<Truth> steady_;  // truth that each value has at all instants, if any
   Formulas formulas_;
   std::unordered_map<Key, Known, Hash> known_;
   std::unordered_map<std::uint32_t, Formula> ticks_;

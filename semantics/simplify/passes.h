@@ -29,7 +29,7 @@ Folded fold(const Core& core, ValueId v);
 // does not pay.
 std::optional<Tensor> evaluate_constants(const Core& core, const Value& value, const core::Apply& apply);
 
-// An equivalent, simpler right-hand side (simplify/rewrite.cc).
+// An equivalent, simpler right-hand side for v, if there is one (simplify/rewrite.cc).
 std::optional<core::Rhs> simpler(const Core& core, ValueId v);
 // A transposition of a transposition: axis k of v is axis axes[k] of the operand.
 struct Transposed {

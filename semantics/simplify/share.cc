@@ -54,7 +54,8 @@ class Sharing {
   }
 
   bool run() {
-    // Renumbering has put operands first, so the walk follows the table.
+    // Renumbering has put operands before their users, so one pass in the order of the table is
+    // enough.
     const std::size_t count = core_.values.size();
     effects_.resize(count, false);
     mentions_.assign(count, 0);
@@ -336,7 +337,7 @@ class Sharing {
     const auto [known, is_new] = shared_.try_emplace(std::hash<std::string>{}(key_), v);
     if (is_new) return;
     write_key(core_[known->second], known_key_);
-    if (known_key_ != key_) return;  // a collision of hashes
+    if (known_key_ != key_) return;  // two keys have the same hash but differ, so the values are not shared
     changed_ = true;
     canon_[v.index] = known->second;
     if (effects_[v.index]) effects_[known->second.index] = true;
@@ -459,10 +460,11 @@ class Sharing {
   const std::vector<Clock> old_clocks_;
   const OperatorId logical_not_, sum_take_, place_, add_at_, negate_;
   std::optional<ClockTable> table_;
-  std::vector<ValueId> canon_;                       // by value, as far as the walk has come
-  std::vector<ClockId> clock_canon_;                 // by old clock
-  std::vector<std::uint32_t> mentions_;              // by value: number of uses before the walk
-  std::unordered_map<std::size_t, ValueId> shared_;  // by the hash of the key
+  // Indexed by value: the value that replaces it; filled up to the current value.
+  std::vector<ValueId> canon_;
+  std::vector<ClockId> clock_canon_;                 // indexed by old clock: the clock that replaces it
+  std::vector<std::uint32_t> mentions_;              // one per value: number of uses before the walk
+  std::unordered_map<std::size_t, ValueId> shared_;  // values that may be shared, by the hash of their key
   std::unordered_map<std::string, ValueId> constants_, reductions_;
   std::string key_, known_key_;  // keys of the value visited last, and of the candidate to share
   bool changed_ = false;

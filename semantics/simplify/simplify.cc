@@ -60,7 +60,7 @@ class Simplification {
   void run() {
     remove_dead();
     for (const bool share_effects : {false, true}) {
-      // Nothing is left to share.
+      // All effects are shared already, so there is nothing to do.
       if (share_effects && std::ranges::find(effects_, true) == effects_.end()) break;
       for (int round = 0; round < max_rounds; ++round) {
         const bool sunk = sink(core_, effects_, root_values(core_, options_.keep_watches));
@@ -136,7 +136,7 @@ void split_posts(Core& core) {
   for (const ValueId root : root_values(core, true)) taken[root.index] = true;
   const std::size_t count = core.values.size();
   for (std::size_t v = 0; v < count; ++v) {
-    core::Rhs rhs = std::move(core.values[v].rhs);  // a post may be its own operand: skips it
+    core::Rhs rhs = std::move(core.values[v].rhs);  // moved out, because adding values may move the vector
     // Leaves conditions unchanged, because clocks refer to them.
     const ValueId* condition = nullptr;
     if (const auto* when = std::get_if<core::When>(&rhs)) condition = &when->condition;

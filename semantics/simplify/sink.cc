@@ -23,11 +23,11 @@ namespace {
 using PlaceId = Id<struct PlaceTag>;
 
 struct Place {
-  PlaceId parent;  // invalid for base and never
+  PlaceId parent;  // the place that is sampled; invalid for base and never
   ValueId condition;
   bool positive = true;
   std::uint32_t depth = 0;
-  ClockId clock;      // set by made(), with `sampled`
+  ClockId clock;      // the clock of the place; set by made(), together with `sampled`
   ValueId sampled{};  // the condition on the parent's clock
 };
 
@@ -319,7 +319,7 @@ class Sinking {
   const std::size_t count_;
   std::vector<ValueId> source_;
   std::vector<bool> pinned_, fails_;
-  std::vector<PlaceId> place_;  // of a source: common place of its uses, then its final place
+  std::vector<PlaceId> place_;  // indexed by source: common place of its uses, then its final place
   std::vector<Place> places_;
   std::vector<PlaceId> place_of_clock_, was_;
   std::unordered_map<std::uint64_t, PlaceId> below_;

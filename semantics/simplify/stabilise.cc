@@ -305,7 +305,7 @@ class Stabilisation {
   }
 
   Core& core_;
-  Uses uses_;  // users at the beginning of the round
+  Uses uses_;  // the users of each value at the beginning of the round
   std::vector<bool> on_the_way_;
   // From the value sigmoid (-x) that replaced 1 - s, to s.
   std::unordered_map<std::uint32_t, ValueId> complements_;

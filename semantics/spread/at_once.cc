@@ -9,7 +9,7 @@ namespace rml::mapped {
 
 namespace {
 
-// Cheaper for all elements than a branch for each element.
+// True if computing an operator for all elements is cheaper than a branch for each element.
 bool is_cheap(Effort effort) {
   return effort == Effort::instruction || effort == Effort::simple || effort == Effort::division ||
          effort == Effort::root || effort == Effort::elementary;

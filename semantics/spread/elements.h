@@ -46,9 +46,9 @@ class Elements {
   const Core& body_;
   std::vector<bool> values_, clocks_;
   std::vector<ValueId> work_;
-  std::vector<std::vector<ValueId>> values_on_;   // by clock
-  std::vector<std::vector<ClockId>> sampled_by_;  // by value
-  std::vector<std::vector<ClockId>> within_;      // by clock: the clocks sampled from it
+  std::vector<std::vector<ValueId>> values_on_;   // indexed by clock: the values on it
+  std::vector<std::vector<ClockId>> sampled_by_;  // indexed by value: the clocks that it samples
+  std::vector<std::vector<ClockId>> within_;      // indexed by clock: the clocks sampled from it
 };
 
 // True if an equation reads a later value of the same cycle. Operands come first unless equations

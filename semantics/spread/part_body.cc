@@ -103,7 +103,8 @@ class PartWriter {
   ClockId home_;
   PartBody made_;
   Padding padding_{made_.core};
-  std::unordered_map<std::uint32_t, ValueId> copies_, inputs_;  // by value of the whole body
+  // Copies and inputs in the part, by value of the whole body.
+  std::unordered_map<std::uint32_t, ValueId> copies_, inputs_;
   std::unordered_map<std::uint32_t, std::uint32_t> externals_;
 };
 

@@ -15,7 +15,7 @@ namespace rml::mapped {
 
 namespace {
 
-using Set = std::vector<std::uint32_t>;  // sorted ids of values
+using Set = std::vector<std::uint32_t>;  // ids of values, sorted
 
 class PartFinder {
  public:
@@ -151,13 +151,13 @@ class PartFinder {
   const Core& body_;
   const Elements& elements_;
   const bool comes_back_;
-  std::vector<bool> ahead_;                // by value
-  std::vector<std::uint32_t> sets_;        // by value
-  std::vector<std::uint32_t> clock_sets_;  // by clock
+  std::vector<bool> ahead_;                // one per value: it depends on a look-ahead
+  std::vector<std::uint32_t> sets_;        // indexed by value: number of its set of sources
+  std::vector<std::uint32_t> clock_sets_;  // indexed by clock: number of its set of sources
   std::map<Set, std::uint32_t> numbers_;
-  std::vector<const Set*> contents_;  // by number
+  std::vector<const Set*> contents_;  // the sets, by their numbers
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> joined_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> parts_;  // by clock and set
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> parts_;  // numbers of the parts, by clock and set
   Parts found_;
 };
 

@@ -16,17 +16,17 @@ namespace rml::mapped {
 
 // Where a value of the body is computed after the map is spread.
 enum class Stand : std::uint8_t {
-  constant,  // constant, on any clock
-  once,      // outside, one for all elements
-  stacked,   // outside, with a new first axis for the elements
-  inside,    // in a part
+  constant,  // a constant, which may be on any clock
+  once,      // computed outside the parts, one value for all elements
+  stacked,   // computed outside the parts, with a new first axis for the elements
+  inside,    // computed inside a part
 };
 
 struct Parts {
   static constexpr std::uint32_t none = UINT32_MAX;
-  std::vector<Stand> stands;                  // by value
-  std::vector<std::uint32_t> part;            // by value
-  std::vector<std::vector<ValueId>> members;  // by part, in the order of the body
+  std::vector<Stand> stands;                  // one per value of the body
+  std::vector<std::uint32_t> part;            // indexed by value: number of its part
+  std::vector<std::vector<ValueId>> members;  // members of each part, in the order of the body
 };
 
 // `comes_back`: true if an operand of the iteration depends on its result within a cycle. Then

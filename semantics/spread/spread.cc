@@ -385,11 +385,11 @@ class Spreader {
   const Core body_;
   const Elements elements_;
   const Parts parts_;
-  std::vector<ValueId> places_;  // by value of the body
+  std::vector<ValueId> places_;  // indexed by value of the body: its place outside
   std::map<std::pair<ValueId, ClockId>, ValueId> stacks_;
-  std::vector<ClockId> clocks_;  // by clock of the body
+  std::vector<ClockId> clocks_;  // indexed by clock of the body: the clock outside
   std::vector<Waiting> waiting_;
-  std::vector<std::uint32_t> at_once_;  // parts
+  std::vector<std::uint32_t> at_once_;  // parts that are computed for all elements together
   std::size_t first_instance_ = 0;
 };
 

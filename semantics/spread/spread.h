@@ -26,11 +26,11 @@ struct Surroundings {
   std::function<ValueId(const Tensor&, const Shape&)> constant;
   std::function<ValueId(ClockId)> start,
       cycle;             // start(c): true at the first instant of clock c; cycle(c): number of the cycle
-  bool is_body = false;  // the program is the body of another iteration
+  bool is_body = false;  // true if the program is itself the body of another iteration
 };
 
 struct Spreading {
-  std::shared_ptr<const Core> body;  // inputs: an element of each sequence, then the fixed ones
+  std::shared_ptr<const Core> body;  // the body; its inputs are an element of each sequence, then the fixed operands
   std::size_t sequences = 0;
   std::int64_t length = 0;
   bool reverse = false;
@@ -42,7 +42,7 @@ struct SpreadAt {
   ClockId clock;
   Span span;
   InstanceId instance;
-  std::vector<ValueId> operands;  // by input of the body; sequences as a whole
+  std::vector<ValueId> operands;  // one per input of the body; a sequence is given as a whole
   bool comes_back = false;        // an operand depends on a result within the cycle
 };
 

@@ -73,7 +73,7 @@ class Causality {
 
  private:
   struct Edge {
-    std::uint32_t to = 0;  // index among the members
+    std::uint32_t to = 0;  // index of the needed value among the members
     Formulas::Formula guard;
     Hop hop;
   };
@@ -97,7 +97,7 @@ class Causality {
   }
 
   void judge(const std::vector<ValueId>& part) {
-    values_ = part;  // in order of ids
+    values_ = part;  // the members of the part, in the order of their ids
     edges_.assign(part.size(), {});
     std::vector<Formulas::Formula> guards;
     for (std::uint32_t k = 0; k < part.size(); ++k)
@@ -191,7 +191,7 @@ class Causality {
   // A shortest cycle through the member, along edges that the predicate accepts.
   template <class Takes>
   std::vector<Hop> shortest(const Members& members, std::uint32_t start, Takes&& takes) const {
-    // Predecessor and hop.
+    // For each reached value: its predecessor and the hop from it.
     std::unordered_map<std::uint32_t, std::pair<std::uint32_t, Hop>> reached;
     std::deque<std::uint32_t> work{start};
     while (!work.empty() && !reached.contains(start)) {

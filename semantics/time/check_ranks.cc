@@ -416,11 +416,11 @@ class RankCheck {
   const Collectives collectives_;
   const Dealt dealt_;
   const Uses uses_;
-  std::vector<bool> shown_;  // by value: an output or an assert
+  std::vector<bool> shown_;  // one per value: true if it is an output or an assert
   ValueId end_;
   std::map<ValueId, bool> drawn_;
   std::set<ValueId> drawn_apart_;  // initial values that ranks draw differently
-  bool by_chance_ = false;         // result of is_drawn: a condition is drawn
+  bool by_chance_ = false;         // result of is_drawn: true if the condition itself is drawn
   // The first collective: its call, and the micro-batches per step.
   std::pair<Span, std::string> step_;
 };

@@ -133,7 +133,8 @@ Truth ClassFacts::follow(Literal l, std::uint8_t c) {
     const Truth condition = at(m->condition, c), on_true = at(m->on_true, c), on_false = at(m->on_false, c);
     return choice(condition, on_true, on_false);
   }
-  if (core[l.condition].clock != clock_) return Truth::varies;  // fby and post count other instants
+  // Fby and post on another clock count other instants, so nothing is known.
+  if (core[l.condition].clock != clock_) return Truth::varies;
   if (const auto* f = std::get_if<core::Fby>(&rhs)) {
     const bool leads = c == first_instant || c == single_instant || c == broken_first;
     if (is_start(core, l.condition)) return leads ? Truth::varies : Truth::no;
@@ -144,7 +145,7 @@ Truth ClassFacts::follow(Literal l, std::uint8_t c) {
   }
   if (const auto* p = std::get_if<core::Post>(&rhs)) {
     const bool ends = c == last_instant || c == single_instant;
-    if (c > any_instant) return Truth::varies;  // the run fails here: there is no next instant
+    if (c > any_instant) return Truth::varies;  // no next instant exists, because the run fails here
     return ends ? joined(p->operand, first_instant, single_instant)
                 : joined(p->operand, interior_instant, last_instant);
   }

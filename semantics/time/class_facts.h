@@ -57,10 +57,10 @@ class ClassFacts {
 
   const DependenceGraph& graph_;
   ClockId clock_;
-  Guard ends_;    // literals at last and single instants, with consequences
-  Guard others_;  // literals at first and interior instants
-  Guard broken_;  // literals at instants where an assumption fails
-  Guard later_;   // literals at interior and last instants, from look-ahead one instant earlier
+  Guard ends_;    // literals that hold at last and single instants, with their consequences
+  Guard others_;  // literals that hold at first and interior instants, with their consequences
+  Guard broken_;  // literals that hold at instants where an assumption fails
+  Guard later_;   // literals at interior and last instants, known from look-ahead one instant earlier
   // others_ where the cut is present (its clock may be slower), and the literals of its clock.
   Guard others_with_cut_, cut_present_;
   std::unordered_map<Question, Known> known_;

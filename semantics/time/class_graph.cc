@@ -52,7 +52,7 @@ void ClassGraph::add_edge(std::uint32_t from, const Dependence& e, std::size_t c
     link(2);
     if (present < 0) awaiting_.insert(members_[from]);
   } else if (cut_.by_need) {
-    return;  // no needed value depends on that instant
+    return;  // no needed value depends on that instant, so no edge is added
   } else if (uncut_.empty() || uncut_.back() != members_[from]) {
     uncut_.push_back(members_[from]);
   }
@@ -334,7 +334,8 @@ std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
     if (computed.of[m] != 0) groups[group[m]].push_back(m);
   std::vector<PassItem> items;
   for (const auto& g : groups) {
-    if (g.size() > 1 && cut) return {};  // the cut depends on members after it
+    // No plan: the leading pass waits for the cut, and the cut depends on members after it.
+    if (g.size() > 1 && cut) return {};
     if (g.size() == 1) items.push_back({members_[g[0]], computed.of[g[0]]});
     if (g.size() > 1) order_by_class(g, computed, items);
   }

@@ -32,7 +32,7 @@ class ClassGraph {
     build();
   }
 
-  // Posts that look beyond the end of a segment.
+  // Posts that read the next instant beyond the end of a segment.
   const std::vector<ValueId>& uncut() const { return uncut_; }
   ClassFacts& facts() { return facts_; }
   std::optional<SegmentPlan> plan(SegmentFailure&);
@@ -87,13 +87,13 @@ class ClassGraph {
   const Cut cut_;
   ClassFacts facts_;
   std::map<ValueId, std::uint32_t> position_;
-  std::vector<bool> alive_;               // by vertex
-  std::vector<std::vector<Edge>> edges_;  // by vertex
-  std::vector<std::uint32_t> comp_;       // by vertex
+  std::vector<bool> alive_;               // one per vertex: false if no needed value depends on it
+  std::vector<std::vector<Edge>> edges_;  // dependences of each vertex
+  std::vector<std::uint32_t> comp_;       // number of the component that contains each vertex
   std::uint32_t comps_ = 0;
   std::vector<std::vector<std::uint32_t>> comp_vertices_;
-  std::vector<Direction> direction_;  // by component of the class graph
-  std::vector<std::uint32_t> pass_;   // by vertex; UINT32_MAX: none yet
+  std::vector<Direction> direction_;  // direction of time in which each component of the class graph runs
+  std::vector<std::uint32_t> pass_;   // number of the pass of each vertex; UINT32_MAX: not assigned yet
   // By member: further classes that the leading pass computes, in case an assumption fails.
   std::vector<std::uint8_t> beyond_;
   std::vector<ValueId> uncut_;

@@ -41,9 +41,9 @@ class Collectives {
 
  private:
   const Core& core_;
-  std::vector<bool> inside_;  // by instance
+  std::vector<bool> inside_;  // one per instance: true if it belongs to the library of collectives
   std::vector<Collective> list_;
-  std::map<std::string, ValueId> variables_;  // by path: variables of the library's instances
+  std::map<std::string, ValueId> variables_;  // variables of the library's instances, by path
   std::set<ValueId> step_ends_, ranks_;
 };
 

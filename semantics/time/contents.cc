@@ -120,8 +120,8 @@ class Colours {
 
   const Core& core_;
   const InputNames names_;
-  std::vector<std::uint64_t> memory_;  // by value: colours of delays
-  std::vector<std::uint64_t> done_;    // by value: colours of other values in this round; 0: not yet
+  std::vector<std::uint64_t> memory_;  // one per value: colour of a delay
+  std::vector<std::uint64_t> done_;    // one per value: colour of another value in this round; 0: not computed yet
 };
 
 }  // namespace

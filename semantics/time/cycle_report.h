@@ -12,9 +12,9 @@ namespace rml {
 
 struct Hop {
   ValueId from{}, to{};
-  int weight = 0;         // 0 same cycle, -1 previous, +1 next
-  Literal where{};        // the branch of a merge, if it is one
-  bool at_start = false;  // only at the first instant
+  int weight = 0;         // instant of the needed value: 0 the same, -1 the previous, +1 the next one
+  Literal where{};        // the condition of the branch, if the edge leaves a merge by a branch
+  bool at_start = false;  // true if the edge exists only at the first instant
   bool presence = false;  // `to` is a condition of the clock of `from`
 };
 

@@ -12,7 +12,7 @@ namespace rml {
 
 struct SegmentResult {
   std::optional<SegmentPlan> plan;
-  SegmentFailure failure;  // set if there is no plan
+  SegmentFailure failure;  // the reason, if there is no plan
 };
 
 // Tries the complements of the conditions that guard the posts of the component.

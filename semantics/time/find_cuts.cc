@@ -91,8 +91,9 @@ class CutsByNeed {
   const Components& components_;
   const Ends ends_;
   Cuts found_;
-  std::vector<std::uint32_t> segmented_;                    // components that need a function
-  std::vector<std::pair<std::uint32_t, ValueId>> written_;  // components, and their written cuts
+  std::vector<std::uint32_t> segmented_;  // components that must be computed segment by segment
+  // Components whose cut was written as an equation, and that equation's value.
+  std::vector<std::pair<std::uint32_t, ValueId>> written_;
 };
 
 }  // namespace

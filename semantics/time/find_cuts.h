@@ -20,8 +20,9 @@
 namespace rml {
 
 struct Cuts {
-  std::shared_ptr<const Core> core;        // with the written equations; other values keep their ids
-  std::map<ValueId, SegmentResult> plans;  // by the first value of the component
+  // The program with the equations written for cuts; other values keep their ids.
+  std::shared_ptr<const Core> core;
+  std::map<ValueId, SegmentResult> plans;  // plan of each component, by its first value
   std::vector<ValueId> ends;               // written values that end a segment
 };
 

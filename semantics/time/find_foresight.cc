@@ -20,11 +20,11 @@ namespace {
 
 // Facts about the row p that the path has reached, relative to the ends of segments.
 enum Knowledge : std::uint8_t {
-  nothing_known,   // p is at most the sum of steps
+  nothing_known,   // position p of a needed row: at most the sum of steps
   segment_begins,  // as nothing_known, and p begins a segment: the row before it, if any, is an end
-  first_row,       // as nothing_known, and p is the first row of the run
+  first_row,       // as `nothing_known`, but p is the first row of the run
   before_an_end,   // some end is at most the sum of steps, and p is at most that end
-  within_segment,  // as before_an_end, and p is no end
+  within_segment,  // as `before_an_end`, but p is not an end
   count_of_knowledge
 };
 
@@ -84,7 +84,7 @@ class Search {
       relax(here, delay->init, known, at);
       if (known == before_an_end || known == within_segment)
         relax(here, delay->next, before_an_end, at);
-      else if (known != first_row)  // the first row has no row before it
+      else if (known != first_row)  // unless it is the first row of the run, which has no row before it
         relax(here, delay->next, known == segment_begins ? before_an_end : nothing_known, at - 1);
     } else if (const auto* look = std::get_if<core::Post>(&value.rhs)) {
       if (value.clock != base_clock)

@@ -21,7 +21,7 @@ struct Foresight {
   // The values from the queried one to the input. If the path repeats in time, only its last
   // part.
   std::vector<ValueId> way;
-  bool later = false;  // true for the input of a later cycle
+  bool later = false;  // true if the input of a later cycle is needed
 };
 
 // The inputs that `value` depends on in its own cycle or in later ones, in order of ports. The

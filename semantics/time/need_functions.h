@@ -50,7 +50,7 @@ class NeedFunctions {
   // value.
   struct Letter {
     Condition condition{};
-    ValueId value{};  // the condition; invalid: the first instant of `begun`
+    ValueId value{};  // the condition that the letter stands for; invalid: the first instant of `begun`
     ClockId begun{};
     bool before = false;
     Function next{};  // for `before`: when the posts are open after this instant
@@ -80,19 +80,20 @@ class NeedFunctions {
   const Components& components_;
   Conditions conditions_;
   BooleanFunctions functions_;
-  std::vector<bool> late_;      // by value: depends on a post of a component that looks ahead
-  std::vector<bool> ahead_;     // by value: depends on any post
-  std::vector<ValueId> posts_;  // the late posts
+  std::vector<bool> late_;      // one per value: it depends on a post of a component that looks ahead
+  std::vector<bool> ahead_;     // one per value: it depends on any post
+  std::vector<ValueId> posts_;  // the posts marked in late_
   std::map<ValueId, std::uint32_t> class_of_;
-  std::vector<Function> next_;        // by class of posts
-  std::vector<ClockId> class_clock_;  // by class of posts: nearest common clock
-  std::vector<Function> need_;        // by value
+  std::vector<Function> next_;        // indexed by class of posts: true where they are open after the instant
+  std::vector<ClockId> class_clock_;  // indexed by class of posts: nearest common clock
+  std::vector<Function> need_;        // indexed by value: where it is needed
   std::vector<ValueId> changed_;
   std::map<std::uint32_t, Function> by_cell_;
-  std::vector<Letter> letters_;                             // `next` holds the class of posts
-  std::map<std::uint32_t, std::uint32_t> cells_, classes_;  // to letters
-  std::map<std::uint32_t, ValueId> starts_;                 // by cell: true at first instants
-  // Reachable states, as a function of the letters that remember.
+  // Meaning of each letter; its `next` is that of the class of posts.
+  std::vector<Letter> letters_;
+  std::map<std::uint32_t, std::uint32_t> cells_, classes_;  // letters, by cell and by class of posts
+  std::map<std::uint32_t, ValueId> starts_;                 // indexed by cell: the value that is true at first instants
+  // The states that can be reached, as a function of the letters that stand for memories.
   Function reachable_ = BooleanFunctions::yes;
   bool known_ = false;
 };

@@ -18,7 +18,7 @@ struct Offsets {
     zero_cycle,      // a value would need itself at the same instant
     sub_clock,       // a post on a sub-clock: its next instant may be arbitrarily late
   } kind = found;
-  std::vector<int> by_member;  // in the order of Component::values
+  std::vector<int> by_member;  // offset of each member, in the order of Component::values
   std::vector<ValueId> cycle;  // for zero_cycle: the values on it
 };
 

@@ -84,7 +84,7 @@ const Places::Equation &Places::equation(Span at) {
   for (std::size_t k = begin; k < end; ++k)
     if (std::isspace(static_cast<unsigned char>(all[k])) == 0)
       found.sum = (found.sum ^ static_cast<unsigned char>(all[k])) * prime;
-  while (found.variable.empty() || found.variable == "_") {  // a dropped result has no name
+  while (found.variable.empty() || found.variable == "_") {  // a dropped result has no name, and the next word is tried
     while (begin < at.begin && !is_word(all[begin])) ++begin;
     std::size_t stop = begin;
     while (stop < at.begin && is_word(all[stop])) ++stop;

@@ -45,7 +45,7 @@ class Places {
 
   const Core& core_;
   const SourceMap& sources_;
-  // By file: source text without comments and string contents.
+  // Source text of each file, without comments and string contents.
   std::map<std::uint32_t, std::string> code_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Equation> equations_;
   std::vector<std::string> instances_;

@@ -91,7 +91,7 @@ class RankWriter {
     shape.integers = {1};
     return apply("reshape", {v}, core_[v].dtype, at, {shape}, {1});
   }
-  // A collective call on v.
+  // Writes a call of a collective function on v.
   core::Result join(const char* symbol, ValueId v, std::vector<ValueId> more, const At& at) {
     const DType dtype = core_[v].dtype;
     const Shape shape = core_[v].shape;

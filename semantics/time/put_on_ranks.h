@@ -22,7 +22,7 @@
 
 namespace rml {
 
-// An entry without dealt inputs is not changed.
+// Rewrites a program for several ranks. An entry without dealt inputs is not changed.
 void put_on_ranks(const Checked&, NodeId entry, Core&, Diagnostics&);
 
 }  // namespace rml

@@ -23,7 +23,7 @@ namespace rml {
 
 struct PassItem {
   ValueId value;
-  std::uint8_t classes = any_instant;  // the instants at which this pass computes the value
+  std::uint8_t classes = any_instant;  // the classes of instants at which this pass computes the value
 };
 
 // True if computing these classes requires knowing whether an instant is the last of its segment.
@@ -34,7 +34,7 @@ inline bool tells_last(std::uint8_t classes) {
 
 struct PassPlan {
   bool backward = false;
-  std::vector<PassItem> items;  // in the order of computation within an instant
+  std::vector<PassItem> items;  // values in the order of computation within an instant
 };
 
 // A post whose clock may be absent at the end of a segment. Where one of the guards holds, the
@@ -54,9 +54,9 @@ struct Cut {
 struct SegmentPlan {
   Literal cut;                       // a value on the component's clock or sampled from it
   bool by_need = false;              // posts that are not needed may look beyond the cut
-  std::vector<Literal> only_at_cut;  // assumption: must hold only where the cut holds
+  std::vector<Literal> only_at_cut;  // assumptions that must hold only where the cut holds
   std::vector<Awaiting> awaiting;
-  std::vector<PassPlan> passes;  // [0] is the leading forward pass
+  std::vector<PassPlan> passes;  // all passes; [0] is the leading forward pass
 };
 
 struct SegmentFailure {
@@ -65,8 +65,8 @@ struct SegmentFailure {
     cut_waits,  // a cut exists but is known only later
     both_ways,  // cuts exist, but some values depend both ways within a segment
   } kind = no_cut;
-  ValueId post;  // if the kind is no_cut: the post
-  Literal cut;   // if the kind is another one: the cut
+  ValueId post;  // the post, if the kind is no_cut
+  Literal cut;   // the cut, if the kind is cut_waits or both_ways
 };
 
 }  // namespace rml

@@ -32,7 +32,7 @@ class FunctionWriter {
   NeedFunctions& need_;
   ClockId clock_;
   Value like_;
-  using Key = std::pair<std::uint32_t, std::uint32_t>;  // a clock, and a function or letter
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // a clock, and the number of a function or letter on it
   std::map<Key, ValueId> functions_, letters_;
   // Connectives that the core already has, by clock, operator and operands; they are reused.
   std::map<std::tuple<std::uint32_t, OperatorId, std::vector<ValueId>>, ValueId> known_;

@@ -39,7 +39,7 @@ Function BooleanFunctions::choice(Function condition, Function if_yes, Function 
 
 Function BooleanFunctions::with(Function f, std::uint32_t letter, Function by) {
   const Question q = questions_[f.node];
-  if (q.letter > letter) return f;  // true for constants as well
+  if (q.letter > letter) return f;  // f does not depend on the letter; this holds for constants as well
   if (q.letter == letter) return choice(by, q.if_yes, q.if_no);
   const Function if_yes = with(q.if_yes, letter, by);
   return choice(make({q.letter, yes, no}), if_yes, with(q.if_no, letter, by));

@@ -61,9 +61,9 @@ class BooleanFunctions {
   Function where(Function f, Function care, std::unordered_map<std::uint64_t, Function>& known);
   Function part(Function f, std::uint32_t letter, bool answer) const;
 
-  std::vector<Question> questions_;  // by node; the first two are the constants
+  std::vector<Question> questions_;  // question of each node; the first two nodes are the constants
   std::unordered_map<Question, std::uint32_t, Hash> nodes_;
-  std::unordered_map<Question, Function, Hash> choices_;  // by condition and branches
+  std::unordered_map<Question, Function, Hash> choices_;  // nodes, found by their condition and branches
 };
 
 }  // namespace rml

@@ -17,7 +17,7 @@ namespace rml {
 class Formulas {
  public:
   struct Formula {
-    std::uint32_t code = 0;  // the node; the lowest bit is the negation
+    std::uint32_t code = 0;  // number of the node; the lowest bit says whether it is negated
     friend bool operator==(Formula, Formula) = default;
     Formula operator!() const { return {code ^ 1}; }
     std::uint32_t node() const { return code >> 1; }

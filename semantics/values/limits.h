@@ -17,9 +17,9 @@ struct Limits {
   std::uint64_t instances = 1'000'000;              // instances of nodes
   std::uint64_t calls = 1'000;                      // nesting depth of calls
   std::uint64_t loops = 64;                         // nesting depth of iterations (map, fold, scan)
-  std::uint64_t equations = 3'000'000;              // after inlining, one operation each
-  std::uint64_t elements = std::uint64_t{1} << 31;  // per tensor
-  std::uint64_t nodes = 200'000;                    // inserted by functions and loops of an ONNX model
+  std::uint64_t equations = 3'000'000;              // equations after inlining, with one operation each
+  std::uint64_t elements = std::uint64_t{1} << 31;  // elements of a tensor
+  std::uint64_t nodes = 200'000;                    // nodes that functions and loops of an ONNX model insert
 };
 
 struct NamedLimit {

@@ -10,7 +10,7 @@ namespace rml {
 
 struct ScaledDraw {
   bool normal = false;
-  double first = 0, second = 0;  // low and high, or mean and deviation
+  double first = 0, second = 0;  // uniform: low and high; normal: mean and deviation
 };
 
 // For glorot_uniform, he_normal and the like: the draw for the fans of the shape

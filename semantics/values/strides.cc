@@ -1,4 +1,4 @@
-// Strides in row-major order.
+// Computes the strides of dense tensors in row-major order.
 #include "semantics/values/strides.h"
 
 namespace rml {

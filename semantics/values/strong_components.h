@@ -1,4 +1,4 @@
-// Strongly connected components of a graph with numbered vertices.
+// Finds the strongly connected components of a graph with numbered vertices.
 #pragma once
 
 #include <cstdint>

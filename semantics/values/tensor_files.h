@@ -12,7 +12,7 @@
 namespace rml {
 
 struct LoadError {
-  bool unreadable = false;  // the file itself; false: its contents
+  bool unreadable = false;  // true: the file cannot be read; false: its contents are wrong
   std::string message;
 };
 

@@ -20,7 +20,8 @@ bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0u) !
 
 std::string to_string(const TextFault& fault, std::string_view text) {
   const std::string_view before = text.substr(0, fault.offset);
-  const std::string_view line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
+  // Without a line end rfind returns npos, and npos + 1 is 0: the whole text.
+  const std::string_view line = before.substr(before.rfind('\n') + 1);
   return "line " + std::to_string(std::ranges::count(before, '\n') + 1) + ", column " +
          std::to_string(std::ranges::count_if(line, begins_character) + 1) + ": " + fault.message;
 }

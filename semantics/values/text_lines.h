@@ -43,7 +43,7 @@ class TextLines {
   void fail_at(std::size_t place, const std::string& message);
   // Reports "expected a type, found …" at the next token.
   void fail_expecting(std::string_view what);
-  // place: of the last token read. next_place: of the next one.
+  // place: position of the token read last; next_place: position of the next one.
   std::size_t place() const { return token_; }
   std::size_t next_place() const { return at_; }
   // Treats everything from `place` on as the last token read.
@@ -57,11 +57,11 @@ class TextLines {
   bool take(std::string_view token);
   void expect(std::string_view token);
   std::string word(const char* what);
-  // Up to the next space; constants contain none.
+  // Takes the text up to the next space. Texts of constants contain no spaces.
   std::string_view chunk(const char* what);
-  // A word with signs.
+  // Takes a word that may contain signs.
   std::string_view number(const char* what);
-  // A word, or any text in quotation marks.
+  // Takes a word, or any text in quotation marks.
   std::string name();
   template <class T>
   T integer(const char* what);
@@ -72,7 +72,7 @@ class TextLines {
 
   std::string_view text_;
   std::size_t at_ = 0, end_ = 0;  // positions in the current line
-  std::size_t next_ = 0;          // begin of the next line
+  std::size_t next_ = 0;          // position where the next line begins
   std::size_t token_ = 0;
   TextFault fault_;
 };

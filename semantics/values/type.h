@@ -15,17 +15,17 @@
 
 namespace rml {
 
-// In the order of rmlrt.h.
+// The types of elements, numbered as in rmlrt.h.
 enum class DType : std::uint8_t { boolean, i8, u8, i16, i32, i64, f16, bf16, f32, f64, u16, u32, u64 };
 inline constexpr int dtype_count = 13;
 
 std::size_t byte_size(DType);
 std::string_view name(DType);                        // "bool", "i8", …
-std::optional<DType> dtype_named(std::string_view);  // also "int" and "float"
+std::optional<DType> dtype_named(std::string_view);  // finds a dtype by its name; "int" and "float" are names too
 bool is_float(DType);
 bool is_integer(DType);
 bool is_signed(DType);     // a signed integer
-bool has_gradient(DType);  // f32 and f64: the dtypes for computation
+bool has_gradient(DType);  // true for f32 and f64, the dtypes for computation with gradients
 
 // A set of dtypes as a bit mask: the dtypes that a type variable may still become.
 using DTypeSet = std::uint16_t;
@@ -41,7 +41,7 @@ inline constexpr DTypeSet numeric = integer | floating;
 inline constexpr DTypeSet any = boolean | numeric;
 }  // namespace dtypes
 
-using Shape = std::vector<std::int64_t>;  // every extent ≥ 0
+using Shape = std::vector<std::int64_t>;  // extents of the axes, each at least 0
 
 inline constexpr std::size_t max_rank = 8;
 // Limit on the product of the extents, beyond which element_count returns nothing. The default
@@ -52,14 +52,15 @@ inline constexpr std::int64_t max_constant_elements = std::int64_t{1} << 28;
 std::optional<std::int64_t> element_count(const Shape&);
 // The nearest number of a float type; infinite beyond its range.
 double rounded(DType, double);
-std::string to_string(const Shape&);                         // "[4, 3]", "[]" for scalars
-std::string type_string(DType, const Shape&);                // "f32[4, 3]", "f32"
-std::optional<Shape> broadcast(const Shape&, const Shape&);  // NumPy's rule; nothing: no match
+std::string to_string(const Shape&);           // "[4, 3]", "[]" for scalars
+std::string type_string(DType, const Shape&);  // "f32[4, 3]", "f32"
+// The common shape by NumPy's rule; nothing if the shapes do not match.
+std::optional<Shape> broadcast(const Shape&, const Shape&);
 
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(DType dtype, Shape shape);  // zeros
+  Tensor(DType dtype, Shape shape);  // creates a tensor of zeros
   Tensor(const Tensor&);
   Tensor(Tensor&&) noexcept = default;
   Tensor& operator=(const Tensor& other) { return *this = Tensor(other); }
@@ -107,7 +108,7 @@ class Tensor {
   // Elements as integers, for attributes such as shapes and axes; only for integers and Booleans.
   // Values of u64 wrap.
   std::vector<std::int64_t> integers() const;
-  bool truth() const { return (*bytes_)[0] != std::byte{0}; }  // value of a Boolean scalar
+  bool truth() const { return (*bytes_)[0] != std::byte{0}; }  // the value of a Boolean scalar
 
  private:
   using Bytes = std::vector<std::byte>;

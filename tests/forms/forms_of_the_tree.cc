@@ -55,7 +55,7 @@ class Tree {
  private:
   void file(const std::filesystem::path& path) {
     Session session({root_ / "stdlib"});
-    session.options.limits.equations = 20'000;  // some programs are too large on purpose
+    session.options.limits.equations = 20'000;  // programs that are too large on purpose exceed this limit
     const Front front = check(session, path);
     if (session.failed()) return;
     const auto entry = find_entry(session, front);
@@ -144,7 +144,8 @@ class Tree {
 
   template <class Read, class Write>
   void compare(const std::string& text, Read read, Write write) {
-    if (!compared_.insert(std::hash<std::string>()(text)).second) return;  // most passes do not change most programs
+    // Most passes do not change most programs, so a text is compared once.
+    if (!compared_.insert(std::hash<std::string>()(text)).second) return;
     TextFault fault;
     const auto value = read(text, fault);
     const std::string again = value ? write(*value) : "";

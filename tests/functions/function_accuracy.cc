@@ -35,7 +35,7 @@ struct Tested {
   const char* name;
   double (*of_double)(double);
   long double (*of_long)(long double);
-  double float_bound;  // units in the last place
+  double float_bound;  // largest error, in units in the last place
 };
 
 template <class T>
@@ -157,7 +157,7 @@ Worst compare(Applied& f, std::uint64_t count, Next next, Error error) {
   return worst;
 }
 
-std::uint64_t mixed(std::uint64_t i) {  // the finaliser of splitmix64
+std::uint64_t mixed(std::uint64_t i) {  // a random number, by the finaliser of splitmix64
   i = (i + 1) * 0x9E3779B97F4A7C15u;
   i = (i ^ (i >> 30)) * 0xBF58476D1CE4E5B9u;
   i = (i ^ (i >> 27)) * 0x94D049BB133111EBu;

@@ -46,7 +46,7 @@ std::string difference(const Driven& want, const Driven& got) {
   for (std::size_t o = 0; o < want.outputs.size(); ++o)
     for (std::size_t k = 0; k < want.outputs[o].cells.size(); ++k) {
       if (!want.stop.empty() && k >= static_cast<std::size_t>(want.stop_cycle))
-        break;  // an incomplete row is not compared
+        break;  // stops, because an incomplete row is not compared
       if (!same(want.outputs[o].cells[k], got.outputs[o].cells[k]))
         return want.outputs[o].name + " differs at cycle " + std::to_string(k) + ":\n" +
                rml::difference(want.outputs, got.outputs, 0);

@@ -50,7 +50,7 @@ constexpr std::uint64_t cases_of_worker = 500;
 enum Outcome : std::uint8_t { refused, built, wrong, outcomes };
 
 struct Shared {
-  std::uint64_t at;  // the current case
+  std::uint64_t at;  // number of the current case
   std::uint64_t seen[outcomes];
   bool unchanged;  // true: the source of the case is compiled without changes
 };
@@ -106,7 +106,7 @@ std::string build_object(Session& session, const Front& front, std::uint64_t num
     for (const NodeId n : program.modules[0].nodes)
       if (!program[n].external()) nodes.push_back(program.text(program[n].name));
     session.diagnostics = {};
-    if (nodes.empty()) return {};  // the file contains only constants
+    if (nodes.empty()) return {};  // returns nothing, because the file contains only constants
     session.options.node = nodes[number % nodes.size()];
     entry = find_entry(session, front);
     if (!entry) return complaint(session.diagnostics, session.sources);
@@ -148,7 +148,8 @@ Verdict judge(const std::string& name, const std::string& text, std::uint64_t nu
   session.options.node.clear();
   const std::string why = build_object(session, front, number);
   if (!why.empty()) return told(why);
-  const bool chosen = !session.options.node.empty();  // without an entry, a check knows less
+  // True if an entry is chosen; otherwise `check` knows less than the build.
+  const bool chosen = !session.options.node.empty();
   if (accepted && session.failed() && !chosen) return told("accepted by check, refused by build: ");
   return {session.failed() ? refused : built, {}};
 }
@@ -173,7 +174,7 @@ void limit_process() {
 }
 
 void begin_case() {
-  const itimerval seconds{{0, 0}, {20, 0}};  // ten seconds each for check and build
+  const itimerval seconds{{0, 0}, {20, 0}};  // limit of ten seconds each for check and build
   setitimer(ITIMER_PROF, &seconds, nullptr);
   alarm(300);
 }
@@ -188,7 +189,7 @@ struct Arguments {
 struct Case {
   std::filesystem::path path;
   std::string text;
-  std::string unchanged;  // the source from which it was made
+  std::string unchanged;  // source from which the case was made
 };
 
 struct Task {

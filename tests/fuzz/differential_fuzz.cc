@@ -102,7 +102,8 @@ GeneratedProgram with_every_combination(GeneratedProgram g) {
   std::size_t booleans = 0;
   const auto is_boolean = [](const ChronogramRow& row) { return row.cells[0].value.dtype() == DType::boolean; };
   for (const ChronogramRow& row : g.inputs) booleans += is_boolean(row) ? 1 : 0;
-  const std::size_t added = std::size_t{2} << booleans;  // each combination in two adjacent cycles
+  // Rows for each combination of the Booleans, in two adjacent cycles.
+  const std::size_t added = std::size_t{2} << booleans;
   std::size_t boolean = 0;
   for (ChronogramRow& row : g.inputs) {
     const std::size_t bit = is_boolean(row) ? boolean++ : 0;
@@ -187,7 +188,7 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
   session.options.node = node;
   const Front front = check_text(session, "generated.rml", g.source);
   auto errors = [&](Outcome o) { return Report{o, render_human(session.diagnostics, session.sources, false)}; };
-  if (session.failed()) return errors(failed);  // this is an error of the generator
+  if (session.failed()) return errors(failed);  // reports an error of the generator, whose programs must compile
   const auto entry = find_entry(session, front);
   if (!entry) return errors(failed);
   const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
@@ -207,7 +208,7 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
   struct Way {
     int level;
     bool strict;
-    bool whole_segment = false;  // rows and faults appear only at the end of a segment
+    bool whole_segment = false;  // true: rows and faults appear only at the end of a segment
   };
   for (const auto [level, strict, whole] : {Way{0, true}, Way{2, true}, Way{2, false}, Way{0, false, true}}) {
     if (whole && !want.stop.empty()) continue;
@@ -292,7 +293,8 @@ Report check_wide(const GeneratedProgram& g, std::uint64_t seed) {
   const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return errors(refused);
   const bool jumps =
-      g.source.find("cast(i32") != std::string::npos;  // this conversion would magnify a difference in rounding
+      // Skipped, because a cast to an integer would magnify a difference in rounding.
+      g.source.find("cast(i32") != std::string::npos;
   enum class Math : std::uint8_t { strict, usual, fast };
   for (const auto& [math, whole] : {std::pair{Math::strict, false},
                                     {Math::strict, true},

@@ -282,7 +282,7 @@ class Draw {
   std::vector<bool> left_out_;
   std::size_t variadic_ = 1;
   DType result_dtype_{};
-  bool named_ = false;  // from here on attributes are written by name
+  bool named_ = false;  // true: from here on, attributes are written by name
   Shape result_;
 };
 

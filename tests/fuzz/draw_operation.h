@@ -16,7 +16,7 @@
 namespace rml::fuzz {
 
 struct DrawnOperation {
-  std::string text;  // `name(operands, attributes)`
+  std::string text;  // the application as text: `name(operands, attributes)`
   OperatorId op = 0;
   DType dtype{};
   Shape shape;
@@ -24,7 +24,7 @@ struct DrawnOperation {
 
 struct DrawnOperand {
   const OperatorInfo& row;
-  std::string_view parameter, rule;  // its name, and its derivative rule
+  std::string_view parameter, rule;  // name of the parameter, and its derivative rule
   DType dtype;
   const Shape& shape;
   bool place;  // true for indices of a tensor, which should mostly be valid

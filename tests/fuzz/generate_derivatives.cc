@@ -11,7 +11,7 @@ namespace rml::fuzz {
 namespace {
 
 struct Domain {
-  std::string_view op, parameter, text;  // $: the input, #: its last extent
+  std::string_view op, parameter, text;  // `text` is a call, where $ stands for the input and # for its last extent
 };
 
 constexpr std::string_view above = "1.75 + $", regular = "$ + 4.0 * eye(#)";

@@ -19,7 +19,7 @@ enum ShapeIndex { scalar, two, three, matrix };
 
 struct PoolVariable {
   std::string name;
-  int shape;  // index into shape_texts, or boolean
+  int shape;  // index into shape_texts; `boolean` for a Boolean
   int clock;
 };
 

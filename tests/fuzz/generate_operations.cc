@@ -34,7 +34,7 @@ class Operations {
       auto* bytes = value.as<std::uint8_t>();
       for (std::size_t i = 0; place && !outside && i < value.bytes(); i += byte_size(dtype)) {
         std::fill_n(bytes + i, byte_size(dtype), std::uint8_t{0});
-        bytes[i] = chance(70) ? 0 : 1;  // little-endian
+        bytes[i] = chance(70) ? 0 : 1;  // the first byte is the value, because numbers are little-endian
       }
       row.cells.push_back({Presence::present, std::move(value)});
     }

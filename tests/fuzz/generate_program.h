@@ -13,7 +13,7 @@ namespace rml::fuzz {
 
 struct GeneratedProgram {
   std::string source;  // source text; it has a node main
-  Chronogram inputs;   // one row per input, in order
+  Chronogram inputs;   // inputs, one row for each, in order
   std::int64_t cycles = 0;
 };
 

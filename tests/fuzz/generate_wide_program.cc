@@ -141,7 +141,7 @@ class WideProgram {
         known_.push_back({state, x.shape});
         return;
       }
-      default: {  // may fail
+      default: {  // the remaining cases, which may fail
         const std::string by = input(DType::i32, x.shape);
         add(x.shape, "cast(" + type() + ", cast(i32, 10.0 * " + x.name + ") / " +
                          (chance(80) ? "maximum(" + by + ", 1)" : by) + ")");

@@ -7,7 +7,7 @@
 namespace rml::fuzz {
 
 struct GeneratedClock {
-  int parent;  // -1: base clock
+  int parent;  // index of the clock that is sampled; -1: the base clock
   std::string condition;
   bool positive;
 };

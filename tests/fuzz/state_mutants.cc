@@ -302,14 +302,14 @@ void change(File& file, Random& random) {
 }
 
 std::string mutant(const std::string& base, Random& random) {
-  if (below(random, 8) == 0) {  // any bytes, with a correct checksum
+  if (below(random, 8) == 0) {  // writes any bytes, with a correct checksum
     std::string bytes = base;
     damage_bytes(bytes, base, random);
     if (below(random, 4) != 0) seal(bytes);
     return bytes;
   }
   File file = take_apart(base);
-  if (below(random, 8) == 0) {  // the header as a text
+  if (below(random, 8) == 0) {  // changes the header as a text
     std::uint64_t length = 0;
     std::memcpy(&length, base.data(), prefix);
     std::string header = base.substr(prefix, length);
@@ -352,7 +352,7 @@ void run_state_mutant(const SavedProgram& saved, Random& random) {
 void run_parameter_mutant(const SavedProgram& saved, const std::string& folder, Random& random) {
   const std::string& base = saved.states[below(random, saved.states.size())];
   std::string bytes = base;
-  if (below(random, 2) == 0) {  // a file of an unknown program
+  if (below(random, 2) == 0) {  // makes a file of an unknown program
     File file = take_apart(base);
     file.metadata = nullptr;
     bytes = put_together(file, "");

@@ -109,8 +109,8 @@ TEST(DTypeRules, every_allowed_dtype_has_a_kernel) {
   for (std::size_t id = 0; id < operators().size(); ++id) {
     const OperatorInfo& info = operators()[static_cast<OperatorId>(id)];
     if (info.parameters.size() != 1 || operand_count(info) != 1) continue;
-    if (info.kernel.starts_with("rml_lapack_")) continue;  // operators of linear algebra take matrices
-    if (info.name == "tree_sum") continue;                 // needs an axis
+    if (info.kernel.starts_with("rml_lapack_")) continue;  // skips operators of linear algebra, which take matrices
+    if (info.name == "tree_sum") continue;                 // skips tree_sum, which needs an axis
     if (info.name.ends_with("_pivot")) continue;           // refuse zeros
     for (int d = 0; d < dtype_count; ++d) {
       const auto dtype = static_cast<DType>(d);

@@ -42,8 +42,8 @@ struct Case {
   Draw draw;
   std::uint32_t ranks, unlucky;
   Loss loss;
-  std::uint64_t after;  // calls, or messages, before the loss
-  std::uint64_t hurry;  // 0: no rank is delayed
+  std::uint64_t after;  // number of calls, or of messages, before the loss
+  std::uint64_t hurry;  // amount of delay of the ranks; 0: no rank is delayed
 };
 
 struct Vanished {};

@@ -219,7 +219,7 @@ Denotation::Tensors Denotation::apply(ValueId v, const core::Apply& rhs, std::in
 
 namespace {
 
-// The byte offset and length of element `at` within a sequence.
+// Returns the byte offset and the length of element `at` within a sequence.
 std::pair<std::size_t, std::size_t> part_of(const Tensor& element, std::int64_t at) {
   return {static_cast<std::size_t>(at) * element.bytes(), element.bytes()};
 }

@@ -58,19 +58,19 @@ class Denotation {
   std::optional<std::int64_t> fault() const { return fault_; }
 
  private:
-  using Tensors = std::shared_ptr<const std::vector<Tensor>>;  // one, or the results of a call
+  using Tensors = std::shared_ptr<const std::vector<Tensor>>;  // tensors of a cell: one, or the results of a call
   struct State {
     Presence presence = Presence::undetermined;
     Tensors values;
   };
   struct Place {
-    std::size_t subject;  // index of a value, or after all values of a clock
+    std::size_t subject;  // number of the value; clocks are numbered after all values
     std::int64_t cycle;
   };
   // The cells that an unknown cell needs and lacks.
   struct Lack {
     std::vector<Place> places;
-    bool ahead = false;  // needs an instant that has not been read
+    bool ahead = false;  // true if it needs an instant that has not been read
     bool fault = false;
   };
 
@@ -100,7 +100,7 @@ class Denotation {
   };
   const Core& core_;
   std::uint64_t seed_;
-  std::vector<bool> constant_;  // literals, and results of operators on literals
+  std::vector<bool> constant_;  // true for literals, and for results of operators on literals
   std::vector<Instant> instants_;
   std::int64_t rows_ = 0;
   std::optional<std::int64_t> fault_;
@@ -108,8 +108,9 @@ class Denotation {
 
 // The results for a whole input, which has a row of cells for each port.
 struct Determined {
-  std::vector<std::int64_t> after;                // number of determined rows after each input row
-  Chronogram outputs;                             // in rows that are not determined, every cell is `?`
+  std::vector<std::int64_t> after;  // number of determined rows after each input row
+  // Expected outputs; in rows that are not determined, every cell is `?`.
+  Chronogram outputs;
   Denotation::Why next = Denotation::Why::known;  // reason of the first row that is not determined
   std::vector<std::string> knot;
   bool knotted = false;

@@ -117,7 +117,7 @@ class Generator {
     return body;
   }
 
-  // Adds the counters that the equations use.
+  // Adds the counters that the equations use, and returns the program.
   std::string with_counters(const std::string& equations) {
     std::string text;
     if (equations.find("n == ") != std::string::npos)
@@ -141,7 +141,7 @@ class Generator {
     return "(x > 0.5)";
   }
 
-  // Any condition.
+  // Draws any condition.
   std::string end(int depth) {
     const int kind = pick(100);
     if (depth == 0 || kind < 85) return plain_end(depth);
@@ -177,7 +177,7 @@ class Generator {
     return sampled(known, part());
   }
 
-  // A recurrence that looks ahead until it ends.
+  // Draws a recurrence that looks ahead until it ends.
   std::string recurrence(int depth, int known) {
     const std::string own = any();
     const auto part = [&] { return expression(depth - 1, known); };
@@ -228,7 +228,7 @@ class Generator {
     return "(merge " + c + " (" + inner + ") ((" + other + ") when not " + c + "))";
   }
 
-  // A second parameter, for an expert on its own clock.
+  // Draws a second parameter, for an expert on its own clock.
   std::string expert() {
     return "  ec = s0 when c;\n  s0 = " + plain_end(1) +
            ";\n  fc = true fby ec;\n  p: f64 when c = fby_end(ec, par(0.5, fc, dp when fc), p);\n"
@@ -249,7 +249,7 @@ class Generator {
   }
 
   std::mt19937_64 random_;
-  bool trains_ = false;  // true: v0 … v3 do not exist
+  bool trains_ = false;  // true while a training is drawn: v0 … v3 do not exist
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ std::vector<std::int64_t> numbers(const std::string& text) {
 }
 
 struct Outcome {
-  std::string what;  // "agrees", another verdict, the code of a refusal, or "accepted"
+  std::string what;  // expected outcome: "agrees", another verdict, the code of a refusal, or "accepted"
   std::string text;
   bool denotation = true;  // true: the denotation agrees with the expected rows
 };

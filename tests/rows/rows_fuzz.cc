@@ -73,7 +73,7 @@ static_assert(static_cast<int>(Verdict::agrees) == agrees && verdicts == agrees 
 bool is_unfinished(Class c) { return c == misled || c == assumes || c == withheld || c == known || c == unscheduled; }
 
 constexpr unsigned most_seconds = 120;
-constexpr std::uint64_t told = 2;  // programs printed per outcome, by each worker
+constexpr std::uint64_t told = 2;  // largest number of programs that a worker prints for each outcome
 
 struct Shared {
   std::uint64_t at, seen[classes], knots;
@@ -115,7 +115,7 @@ Outcome judge_refusal(const Subject& subject, const std::string& text, std::uint
     }
   };
   draw(cycles);
-  if (most == 0) draw(longer);  // a value may need itself through values at ever more distant cycles
+  if (most == 0) draw(longer);  // draws more cycles, because a value may need itself at ever more distant cycles
   const std::string rows =
       "some input makes " + std::to_string(most) + " of " + std::to_string(cycles) + " rows known\n";
   if (code == "E0501")

@@ -71,7 +71,7 @@ LoadedProgram& Subject::loaded(const Way& way) {
   session_.options.target.part = way.part;
   session_.options.grain = way.grain;
   session_.options.on_demand = way.on_demand;
-  std::optional<Arranged> other;  // none: a program that runs on demand cannot be a network
+  std::optional<Arranged> other;  // the program as a network; none: a program that runs on demand cannot be one
   Diagnostics said;
   if (way.grain != Grain::none || way.on_demand == OnDemand::always) other = arrange(session_, *elaborated_, said);
   program = load_compiled(session_, lower(session_, other ? *other : *arranged_), {});

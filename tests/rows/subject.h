@@ -20,7 +20,7 @@ struct Way {
   const char* name;
   bool compiled = true;
   int level = 0;
-  std::uint32_t part = TargetOptions().part;  // statements per function
+  std::uint32_t part = TargetOptions().part;  // number of statements per function
   std::int64_t restart_every = 0;             // number of rows after which the state is saved and loaded; 0: never
   Grain grain = Grain::none;
   OnDemand on_demand = OnDemand::where_needed;
@@ -38,7 +38,7 @@ inline constexpr Way ways[] = {
     {.name = "network of passes", .level = 2, .grain = Grain::pass},
     {.name = "network of operations", .level = 0, .grain = Grain::op},
     {.name = "network of operations, saved and loaded after every row", .restart_every = 1, .grain = Grain::op}};
-inline constexpr std::size_t cheap_ways = 5;  // this number of ways at the beginning of the list
+inline constexpr std::size_t cheap_ways = 5;  // number of ways, from the beginning of the list, that are cheap
 
 // The rows that a program determines, and the rows that it determines after constants are folded
 // and conditions simplified, which may need fewer values. A row must be written at the latest by

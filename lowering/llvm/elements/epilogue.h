@@ -5,9 +5,9 @@
 
 namespace rml::codegen {
 
-// The leaves that the product's loops compute.
+// The leaves of an expression that the loops of a product compute.
 struct Epilogue {
-  std::size_t product = SIZE_MAX;  // SIZE_MAX: none
+  std::size_t product = SIZE_MAX;  // index of the product among the leaves; SIZE_MAX: there is none
   std::size_t other = SIZE_MAX;    // a second product whose only use is the sum with the first; both are packed
 };
 Epilogue find_epilogue(const Function&, const Expression&, const Shape&);

@@ -23,14 +23,14 @@ namespace rml::codegen {
 struct Expression {
   struct Leaf {
     ValueId value;
-    Strides strides;  // by axis of the loop
+    Strides strides;  // stride along each axis of the loop
     std::int64_t base = 0;
   };
   struct Node {
     ValueId value;
     IndexMap map;
     std::vector<std::size_t> operands;
-    std::size_t leaf = SIZE_MAX;  // SIZE_MAX: computed from the operands
+    std::size_t leaf = SIZE_MAX;  // index of the leaf; SIZE_MAX: the node is computed from its operands
   };
   std::size_t rank = 0;  // number of axes of the loop
   std::vector<Node> nodes;
@@ -57,7 +57,7 @@ Work work(const Function&, const Expression&, std::size_t written);
 
 // Computes the values of all nodes from those of the leaves.
 std::vector<IrValue> evaluate(Function&, const Expression&, const std::function<IrValue(std::size_t)>& leaf);
-// As above; `offsets` and `access` belong to the leaves.
+// As above, where `offsets` and `access` belong to the leaves.
 std::vector<IrValue> evaluate(Function&, const Expression&, std::span<const IrValue> offsets, std::span<const Access>);
 
 }  // namespace rml::codegen

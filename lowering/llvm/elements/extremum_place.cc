@@ -33,7 +33,7 @@ void emit_extremum_place(Function& f, ValueId v, const core::Apply& apply, bool 
     IrValue wins = comparison(f, before_others, dtype, candidate, so_far);
     if (!is_float(dtype)) return wins;
     IrValue nan = ir.CreateFCmpUNO(candidate, candidate);
-    if (last) return ir.CreateOr(wins, nan);  // a NaN and a number are unordered
+    if (last) return ir.CreateOr(wins, nan);  // a candidate that is NaN wins; it is unordered with every number
     return ir.CreateAnd(ir.CreateOr(wins, nan), ir.CreateFCmpORD(so_far, so_far));
   };
   walk(f, {before, after}, {{after, 1}, {searched * after, 1}}, f.small(shape), [&](const std::vector<IrValue>& at) {

@@ -24,8 +24,8 @@ struct Loop {
   const std::vector<ValueId>& members;
   Shape shape;
   Expression expression = {};
-  std::vector<std::size_t> roots = {};  // by member: its node, which is stored or combined
-  std::vector<IrValue> to = {};         // by member
+  std::vector<std::size_t> roots = {};  // node of each member, whose value is stored or combined
+  std::vector<IrValue> to = {};         // address of each member's result
   std::vector<Strides> views = {};      // views of the members, then views of the leaves
   std::vector<Access> access = {};      // alias information of the members, then of the leaves
   bool unrolled = false;

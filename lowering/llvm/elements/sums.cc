@@ -29,7 +29,7 @@ namespace {
 
 bool is_extremum(Lowering l) { return l == Lowering::reduce_min || l == Lowering::reduce_max; }
 
-// The shortest run that is computed in lanes; 0: none is.
+// The length of the shortest run that is computed in lanes; 0: no run is.
 std::int64_t least_run(Lowering l, const Numeric& numeric) {
   if (is_extremum(l)) return numeric.fewest_extrema;
   const bool adds = l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_prod;
@@ -63,7 +63,7 @@ std::vector<Sum> sums_in_lanes(const Function& f, const std::vector<ValueId>& me
       continue;
     const std::int64_t least = least_run(reduction_of(v), f.module.numeric),
                        run = run_of(f.info(apply.operands[0]).shape, reduced_view(f, members[k]));
-    // Shorter runs are combined in order.
+    // Shorter runs are combined element by element, in order.
     if (least > 0 && run >= least) sums.push_back({members[k], k, run, lanes_of(run, v.dtype, f.module.numeric)});
   }
   return sums;
@@ -91,7 +91,7 @@ namespace {
 
 using Combine = std::function<IrValue(IrValue a, IrValue b)>;
 
-// The parts, scalars or vectors, are consecutive lanes.
+// Combines the parts, scalars or vectors, which are consecutive lanes.
 IrValue folded(Function& f, std::vector<IrValue> parts, const Combine& combine) {
   auto& ir = f.ir;
   for (; parts.size() > 1; parts.resize(parts.size() / 2))
@@ -279,7 +279,7 @@ class Run {
   std::int64_t width_;
   llvm::Type *scalar_, *piece_;
   const std::vector<IrValue>&to_, &begin_;
-  std::vector<Places> places_;       // by sum
+  std::vector<Places> places_;       // places of each sum's parts
   std::int64_t extrema_behind_ = 0;  // elements of an extremum that are combined after the lanes
 };
 

@@ -32,7 +32,7 @@ bool only_reads(const llvm::Use& use) {
   return copy != nullptr && &copy->getRawSourceUse() == &use;
 }
 
-// The variable whose contents are passed, or null.
+// The variable whose contents are passed to the new function, or null.
 llvm::AllocaInst* copied_variable(llvm::Value* value, const std::vector<llvm::Use*>& uses) {
   auto* variable = llvm::dyn_cast<llvm::AllocaInst>(value);
   const bool read = variable != nullptr && llvm::all_of(uses, [](llvm::Use* use) { return only_reads(*use); });

@@ -244,7 +244,7 @@ IrValue Function::load(DType dtype, IrValue address, Access access) {
   return dtype == DType::boolean ? ir.CreateTrunc(value, ir.getInt1Ty()) : value;
 }
 
-// A Boolean that the program itself has stored is 0 or 1.
+// Loads a Boolean that the program itself has stored, and which is therefore 0 or 1.
 IrValue Function::load_truth(IrValue address) {
   auto* value = ir.CreateLoad(ir.getInt8Ty(), address);
   value->setMetadata(llvm::LLVMContext::MD_range,
@@ -365,7 +365,7 @@ IrValue Function::element(ValueId v, IrValue index, Access access) {
   if (const auto* known = std::get_if<core::Const>(&info(v).rhs)) {
     const auto* place = llvm::dyn_cast<llvm::ConstantInt>(index);
     const std::int64_t at = place != nullptr ? place->getSExtValue() : 0, count = known->value.elements();
-    // Unreachable, because a fault precedes it.
+    // The index is out of bounds. Control does not come here, because a fault precedes it.
     if (at < 0 || at >= count) return llvm::Constant::getNullValue(register_type(module.context, info(v).dtype));
     if (place != nullptr || uniform(known->value)) return element_constant(module.context, known->value, at);
   }
@@ -414,7 +414,7 @@ IrValue Function::result(ValueId v) {
     const Lifetime lifetime = aliasing == nullptr ? Lifetime{} : aliasing->lifetime(v);
     if (frame.function == whole.function) {
       home = scratch(info(v).dtype, info(v).shape, "buffer", lifetime);
-    } else {  // other parts must find the buffer
+    } else {  // the buffer is put into the scratch memory, where other parts of the function find it
       ir.SetCurrentDebugLocation({});
       IrValue here = std::exchange(state, whole.state);
       home = scratch(bytes(info(v).dtype, info(v).shape), lifetime);

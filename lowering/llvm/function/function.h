@@ -25,20 +25,20 @@ namespace rml::codegen {
 // How a block accesses the caller's data.
 struct PortPlaces {
   struct Input {
-    IrValue scalar = nullptr;  // the value, if it is passed by value
+    IrValue scalar = nullptr;  // the value, if the port is passed by value
     // Address of the elements; if this and `scalar` are null, the element is popped from its queue.
     IrValue address = nullptr;
     IrValue present = nullptr;  // i1 that tells whether the input is present; only set if its clock is not base
   };
   struct Output {
     IrValue address = nullptr;
-    IrValue flag = nullptr;  // address of the presence flag; if the clock is not base
+    IrValue flag = nullptr;  // address of the presence flag, if the clock is not base
   };
   std::vector<Input> inputs;
   std::vector<Output> outputs;
 };
 
-// Rounds of a loop: begin … end - 1, of index_type; null: all rounds.
+// The rounds begin … end - 1 of a loop, of index_type. Null bounds: all rounds.
 struct Rounds {
   IrValue begin = nullptr, end = nullptr;
 };
@@ -56,13 +56,14 @@ class Function {
   std::uint64_t header_at = 0;     // offset in the state of the header that records faults
   IrValue other_header = nullptr;  // if set: the header of another state, which records faults instead
   IrValue given = nullptr;         // addresses of the caller's inputs, while a cycle is pushed
-  IrValue key = nullptr;           // networks: the key of the pushed element
+  IrValue key = nullptr;           // for networks: the key of the pushed element
   const Aliasing* aliasing = nullptr;
-  std::function<IrValue()> cycle;                // emits the current cycle (i64), for messages of faults
-  IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while a segment grows
-  llvm::AllocaInst* last_flag = nullptr;         // set by MarkLast at the end of a segment
-  bool can_fault = false;                        // true once a fault can be raised
-  bool tells_places = false;                     // records in the header which place is computed
+  std::function<IrValue()> cycle;  // emits the current cycle (i64), for messages of faults
+  // For segmented units, as i64; the length is unknown while a segment grows.
+  IrValue position = nullptr, length = nullptr;
+  llvm::AllocaInst* last_flag = nullptr;  // variable that MarkLast sets at the end of a segment
+  bool can_fault = false;                 // true after code that can raise a fault was emitted
+  bool tells_places = false;              // true if the code records in the header which place is computed
 
   // The LLVM function into which code is written. A piece of a parallel loop, a part, and the filling of a pack are
   // LLVM functions of their own. A caller that emits such a function saves this frame, installs its own, and restores
@@ -71,8 +72,8 @@ class Function {
     llvm::Function* function = nullptr;
     llvm::DISubprogram* subprogram = nullptr;
     llvm::BasicBlock* exit = nullptr;
-    llvm::AllocaInst* code = nullptr;  // the returned code
-    IrValue worker = nullptr;          // in a piece: the number of its thread, index_type
+    llvm::AllocaInst* code = nullptr;  // variable with the code that the function returns
+    IrValue worker = nullptr;          // inside a loop that threads share: the number of the thread, of index_type
     std::uint64_t stack_used = 0;
   };
   Frame frame;
@@ -85,13 +86,14 @@ class Function {
     llvm::Function* function;
     IrValue state;
     std::unordered_map<std::uint32_t, Slot> slots = {};
-    std::unordered_map<std::uint32_t, IrValue> homes = {};  // buffers
+    // Addresses of buffers that values are computed in, by value.
+    std::unordered_map<std::uint32_t, IrValue> homes = {};
     // By small tensor: the lanes of the vectors in which it was stored.
     std::unordered_map<std::uint32_t, std::int64_t> lanes = {};
   };
   Whole whole;
   const std::string title;
-  Span here;                                // source of the code that is being written
+  Span here;                                // place in the source of the code that is being written
   Lifetime now;                             // lifetime of the current statement
   std::vector<llvm::Function*> parts = {};  // parts that were emitted so far (parts.h)
   std::function<void()> at_end;             // called when all code is written
@@ -146,7 +148,8 @@ class Function {
   const Value& info(ValueId v) const { return module.core[v]; }
   bool small(const Shape& shape) const { return elements(shape) <= module.target.unrolled_elements; }
   bool small(ValueId v) const { return small(info(v).shape); }
-  std::int64_t lanes(DType dtype) const { return module.target.lanes(dtype); }  // 1 without vectors
+  // Number of lanes of a vector; 1 if there are no vectors.
+  std::int64_t lanes(DType dtype) const { return module.target.lanes(dtype); }
   IrValue scalar(ValueId);
   IrValue element(ValueId, IrValue index, Access = {});
   IrValue address(ValueId);  // address of the value's elements, for reading
@@ -158,7 +161,7 @@ class Function {
   IrValue result(ValueId);                               // the address at which to compute the value's elements
   void compute(ValueId v) { module.compute(*this, v); }  // emits an operator or a call
   void prepare(ValueId v) {
-    if (module.inlined(v)) compute(v);  // the inlined value is needed in memory
+    if (module.inlined(v)) compute(v);  // computes the inlined value, because it is needed in memory
   }
   CellId home(ValueId v) const { return aliasing == nullptr ? CellId{} : aliasing->home(v); }
   std::optional<std::uint32_t> home_output(ValueId v) const {

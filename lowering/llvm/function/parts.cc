@@ -20,7 +20,7 @@ namespace rml::codegen {
 
 namespace {
 
-// By value: its uses in each part.
+// The uses of a value in each part.
 using UsesByPart = llvm::MapVector<llvm::Function*, std::vector<llvm::Use*>>;
 using Foreign = llvm::MapVector<llvm::Value*, UsesByPart>;
 
@@ -77,7 +77,7 @@ void join_parts(Function& f) {
   const auto beyond = [&](llvm::IRBuilder<>& at, IrValue from, std::uint64_t offset) {
     return at.CreateInBoundsGEP(at.getInt8Ty(), from, f.constant(static_cast<std::int64_t>(offset)));
   };
-  // Variables that parts share, with their offsets in the shared memory.
+  // Variables that several parts use, with their offsets in the shared memory.
   std::vector<std::pair<llvm::Value*, std::uint64_t>> shared;
   std::uint64_t size = 0;
   Foreign all = foreign_values(f.parts);

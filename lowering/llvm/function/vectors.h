@@ -1,4 +1,4 @@
-// Elements of tensors as vectors in registers.
+// Loads and stores elements of tensors as vectors in registers.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace rml::codegen {
 
-// base + index * stride
+// computes base + index * stride
 IrValue strided(Function&, IrValue base, IrValue index, std::int64_t stride);
 // Loads `count` elements from `from` on, then zeros. With more than one lane the result is a vector.
 IrValue load_elements(Function&, DType, unsigned lane_count, std::int64_t count, IrValue from);

@@ -15,7 +15,7 @@ using Visit = std::function<void(const std::vector<IrValue>&)>;
 // The loops of a walk. Axes along which all views advance evenly are merged.
 struct Nest {
   Shape extents;
-  std::vector<Strides> strides;  // by view
+  std::vector<Strides> strides;  // strides of each view
 };
 Nest nest(const Shape&, const std::vector<Strides>& views);
 
@@ -23,7 +23,7 @@ Nest nest(const Shape&, const std::vector<Strides>& views);
 struct Work {
   std::size_t written = 0;
   double nanoseconds = 0;     // cost of one call
-  std::int64_t together = 1;  // calls along the last axis that belong to one thread
+  std::int64_t together = 1;  // number of neighbouring calls along the last axis that one thread makes
   double least = 0;           // with fewer calls the walk is not shared
 };
 

@@ -33,7 +33,7 @@ void for_each_buffer(Emission& module,
   }
 }
 
-// int NODE_init(state, memory, bytes)
+// Emits int NODE_init(state, memory, bytes).
 void emit_init(Emission& module, const ProgramFunctions& functions) {
   auto* f = module.function(module.options.program_name + "_init", module.i32(),
                             {module.pointer(), module.pointer(), module.i64()}, true);

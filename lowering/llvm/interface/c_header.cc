@@ -36,7 +36,7 @@ struct Header {
                      const codegen::StateStruct&) const;
 };
 
-// NODE_advance, and the functions that read its outputs from the state.
+// Writes NODE_advance, and the functions that read its outputs from the state.
 std::string Header::advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
                             const codegen::StateStruct& state) const {
   std::string text =
@@ -87,7 +87,7 @@ std::string Header::setting_functions(const codegen::StateStruct& state) const {
   return c99::settings_text(c99::settings(program), places);
 }
 
-// NODE_group and the functions on it.
+// Writes NODE_group and the functions on it.
 std::string Header::groups(const std::string& result, const std::vector<InterfaceParameter>& all,
                            const codegen::StateStruct& state) const {
   const std::string lanes = std::to_string(state.lanes);
@@ -110,7 +110,7 @@ std::string Header::groups(const std::string& result, const std::vector<Interfac
          result + "NAME_group_step(NAME_group* groups, int64_t n" + c99::parameter_list(all, true) + ");\n";
 }
 
-// The layout of NODE_state, from a temporary module.
+// Finds the layout of NODE_state by emitting a temporary module.
 codegen::StateStruct state_struct(const steps::Program& program, const EmitOptions& options) {
   std::string error;
   auto machine = codegen::make_target_machine(options.target, error);

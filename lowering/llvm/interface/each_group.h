@@ -13,8 +13,10 @@ IrValue count_groups(Function&, IrValue n, std::uint64_t lanes);
 
 // How a group is stepped. The states of `group` are first … first + lanes - 1; numbers are i64.
 struct WaysToStep {
-  std::function<IrValue(IrValue group, IrValue first)> together;             // i1: true if all were stepped
-  std::function<IrValue(IrValue group, IrValue first, IrValue lane)> alone;  // i32: the fault of this state
+  // Emits code that steps a whole group; yields an i1 that is true if all states were stepped.
+  std::function<IrValue(IrValue group, IrValue first)> together;
+  // Emits code that steps a single state; yields its fault as an i32.
+  std::function<IrValue(IrValue group, IrValue first, IrValue lane)> alone;
 };
 
 // Writes the code of `f`, which steps all n (i64) states. The states of an incomplete group, or of one that is not

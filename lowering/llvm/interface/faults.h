@@ -1,4 +1,4 @@
-// Effects of a cycle besides its rows: faults and random draws.
+// Finds the effects of a cycle besides its rows: faults and random draws.
 #pragma once
 
 #include "lowering/steps/steps.h"

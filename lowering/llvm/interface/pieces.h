@@ -25,7 +25,7 @@ struct Piece {
   }
 };
 
-// `kept`: outputs that are kept in the state (numbers and offsets).
+// Lists the pieces of a state. `kept` are outputs that it keeps: their numbers and offsets.
 std::vector<Piece> pieces_of(const Emission&, const std::vector<std::pair<std::size_t, std::uint64_t>>& kept);
 // The bytes of a state that the pieces occupy, in whole words.
 std::uint64_t bytes_of(const std::vector<Piece>&);

@@ -12,7 +12,7 @@ namespace rml::codegen {
 struct StateStruct {
   std::uint64_t size = 0;
   std::vector<std::uint64_t> outputs;  // offsets at which NODE_advance leaves the outputs
-  std::uint64_t hash = 0;              // interface_hash
+  std::uint64_t hash = 0;              // value of interface_hash for this interface
   std::uint32_t lanes = 0;             // lanes of a NODE_group; 0: there are no groups
   std::uint64_t group_bytes = 0;
   // By setting (lowering/steps/settings.h): its offset, and those of the flags of its packed copies.

@@ -42,7 +42,7 @@ struct StepInterface {
   const bool counts = faults || table;
   const bool header = counts || draws(module.program);
   std::vector<InterfaceParameter> list = input_parameters(module.core);
-  bool large = false;  // the step is large
+  bool large = false;  // true if the step is too large to be inlined
 
   std::string symbol(const char* what) const { return module.options.program_name + what; }
   bool by_value(const InterfaceParameter& p) const {

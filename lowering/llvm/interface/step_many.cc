@@ -45,7 +45,7 @@ std::optional<std::vector<Touched>> touched_pieces(const StepInLanes& of) {
     std::uint64_t end = 0;
     bool touched = false, written = false;
   };
-  std::map<std::uint64_t, Part> parts;  // by offset
+  std::map<std::uint64_t, Part> parts;  // parts by their offsets
   for (const Piece& p : of.pieces) parts[p.of].end = std::max(parts[p.of].end, p.end());
   const auto places = touched_places(*of.in.scalar);
   if (!places) return std::nullopt;
@@ -78,7 +78,7 @@ struct StepMany {
   const StepInLanes& of;
   const std::vector<Touched>& touched;
   Function& f;                       // the function; its state is the array of the states' addresses
-  std::vector<IrValue> arrays = {};  // arrays of the ports
+  std::vector<IrValue> arrays = {};  // arrays of the ports, with an element for each state
 
   DType dtype(const InterfaceParameter& p) const { return dtype_of(f.module.core, p); }
   llvm::Type* type(const InterfaceParameter& p) const { return memory_type(f.module.context, dtype(p)); }

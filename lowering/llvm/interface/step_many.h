@@ -18,7 +18,7 @@ namespace rml::codegen {
 
 struct StepInLanes {
   const WideStep& in;
-  llvm::Function& step;  // returns i32, takes a state and ports
+  llvm::Function& step;  // the step of one state: takes the state and ports, returns an i32
   const std::vector<InterfaceParameter>& ports;
   const std::vector<Piece>& pieces;
 };

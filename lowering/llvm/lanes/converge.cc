@@ -46,7 +46,7 @@ std::size_t instructions(const Blocks& blocks) {
   return count;
 }
 
-// True if a function is called, which happens lane by lane.
+// True if the blocks call a function, which happens lane by lane.
 bool calls(const Blocks& blocks) {
   return llvm::any_of(blocks, [](const llvm::BasicBlock* block) {
     return llvm::any_of(*block, [](const llvm::Instruction& i) {

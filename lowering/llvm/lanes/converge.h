@@ -16,7 +16,7 @@ namespace rml::codegen {
 // The mask of a block: an i1 of the scalar form that is true in the lanes that run the block; no entry: all lanes.
 using Masks = llvm::DenseMap<const llvm::BasicBlock*, llvm::Value*>;
 
-// Throws NoLanes.
+// Makes the blocks of a function run in lanes. Throws NoLanes.
 Masks converge(llvm::Function&, const Target&);
 
 }  // namespace rml::codegen

@@ -15,7 +15,7 @@ namespace rml::codegen {
 namespace lanes {
 // void (i1 bad): the lanes may not be stepped together if `bad` is true in one of them.
 llvm::Function* check(llvm::Module&);
-// i1 (i1 mask): true if the mask has any lane.
+// Function i1 (i1 mask): true if the mask is true in any lane.
 llvm::Function* any(llvm::Module&);
 bool is_check(const llvm::Instruction&);
 bool is_any(const llvm::Instruction&);

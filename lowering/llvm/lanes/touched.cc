@@ -10,7 +10,7 @@ namespace rml::codegen {
 
 namespace {
 
-// True if a store goes to this address.
+// True if the function contains a store to this address.
 bool is_written(const llvm::Value& address, llvm::SmallPtrSetImpl<const llvm::Value*>& seen) {
   if (!seen.insert(&address).second) return false;
   bool written = false;

@@ -22,7 +22,7 @@ namespace {
 // The layout of an object in lanes: an element at `offset` bytes from its beginning moves to scale times that.
 struct Object {
   llvm::Value* begin = nullptr;
-  llvm::Value* scale = nullptr;  // null: a constant, the same for all lanes
+  llvm::Value* scale = nullptr;  // the scale in lanes; null: the scale is a constant, the same for all lanes
 };
 
 class Widening {

@@ -48,7 +48,7 @@ void Aliasing::compute(Region& region, ValueId v, const steps::Block& block) con
   region.defined[v.index] = region.position;
   if (const auto* result = std::get_if<core::Result>(&value.rhs))
     if (const auto at = region.defined.find(result->call.index); at != region.defined.end())
-      region.defined[v.index] = at->second;  // the call has defined its results
+      region.defined[v.index] = at->second;  // the value of a call's result was defined with the call
 }
 
 void Aliasing::walk(Region& region, const steps::Block& block) const {
@@ -177,7 +177,7 @@ void Aliasing::find_home(const Region& region, const Store& store) {
   const std::size_t at = computed->second.at;
   const auto& writes = region.writes.at(place(store.cell));
   if (std::ranges::any_of(writes, [&](std::size_t w) { return w >= at && w != store.at; })) return;
-  std::unordered_set<std::uint32_t> loaded;  // values that may share the cell's memory
+  std::unordered_set<std::uint32_t> loaded;  // values loaded from the cell, which may share its memory
   for (const Load& load : region.loads) {
     if (load.place != place(store.cell)) continue;
     if (load.at > at) return;

@@ -76,16 +76,16 @@ class Aliasing {
   struct Computed {
     const steps::Block* block;
     std::size_t at;
-    bool in_place;  // the value shares memory with an operand
+    bool in_place;  // true if the value shares memory with an operand
   };
   struct Region {
     std::size_t position, loop_begin = SIZE_MAX;
     std::unordered_map<std::uint32_t, std::size_t> defined, last_use;
-    // position of the first use, by inlined value
+    // Indexed by inlined value: position of its first use.
     std::unordered_map<std::uint32_t, std::size_t> first_use;
     std::vector<std::pair<const steps::Statement*, std::size_t>> statements;  // each statement with its position
     std::vector<std::pair<std::size_t, std::size_t>> runs;                    // first and last statement of each loop
-    std::unordered_map<std::uint64_t, std::vector<std::size_t>> writes;       // positions of writes, by place
+    std::unordered_map<std::uint64_t, std::vector<std::size_t>> writes;       // positions of the writes to each place
     std::vector<std::pair<ValueId, ValueId>> same;  // (owner of the memory, value that shares it)
     std::vector<ValueId> used_from_before_loop;
     std::vector<Load> loads;
@@ -103,14 +103,14 @@ class Aliasing {
   bool reads_whole(ValueId v, ValueId user, const std::unordered_set<std::uint32_t>& same) const;
 
   const steps::Program& program_;
-  const std::map<ValueId, steps::Window>& windows_;  // values computed in the cells of windows
+  const std::map<ValueId, steps::Window>& windows_;  // values that are computed in the cells of windows
   const Target& target_;
   std::unordered_set<const void*> copies_;
   std::unordered_map<std::uint32_t, CellId> homes_;
   std::unordered_map<std::uint32_t, std::uint32_t> output_homes_;
   std::unordered_map<std::uint32_t, Lifetime> lifetimes_;
   std::unordered_map<const steps::Statement*, Lifetime> running_;
-  std::size_t begin_ = 0, end_ = 0;  // positions of the last region
+  std::size_t begin_ = 0, end_ = 0;  // first and last position of the region that was added last
 };
 
 }  // namespace rml::codegen

@@ -70,7 +70,7 @@ class Emission {
   // A place that profiles attribute time to (rml_place). The header refers to it by a number, from 1.
   struct Place {
     Span span;
-    ValueId value;     // valid: the place is its equation
+    ValueId value;     // if it is valid, the place is the equation of this value
     std::string text;  // if `value` is invalid: the name of the place
   };
   std::uint32_t place_of(ValueId v);
@@ -106,7 +106,7 @@ class Emission {
     llvm::Function* begin = nullptr;  // i32 begin(scratch), before the first round; null: nothing to do
     std::uint64_t scratch_bytes = 0;
   };
-  std::map<std::uint32_t, IterationBody> iteration_bodies;  // by external: the bodies that were emitted so far
+  std::map<std::uint32_t, IterationBody> iteration_bodies;  // bodies that were emitted so far, by external node
 
   // The columns of a pack's panels, except for the last panel.
   std::int64_t panel_width(const steps::Pack&) const;

@@ -13,21 +13,21 @@
 
 namespace rml::codegen {
 
-using IrValue = llvm::Value*;  // an instruction's result, whereas rml::Value is an equation
+using IrValue = llvm::Value*;  // the result of an instruction; rml::Value, in contrast, is an equation
 
 llvm::Type* register_type(llvm::LLVMContext&, DType);
 llvm::Type* memory_type(llvm::LLVMContext&, DType);
 bool is_half(DType);  // f16, bf16
-// Element `index` in register form.
+// The element `index` of a tensor, in the type that a register has for it.
 llvm::Constant* element_constant(llvm::LLVMContext&, const Tensor&, std::int64_t index);
-// All elements in memory form: an array of memory_type.
+// All elements of a tensor as they are stored: an array of memory_type.
 llvm::Constant* memory_constant(llvm::LLVMContext&, const Tensor&);
 bool all_zero(const Tensor&);
-bool uniform(const Tensor&);  // all elements have the same bits; at least one
+bool uniform(const Tensor&);  // true if the tensor has elements, and all have the same bits
 
 std::uint64_t bytes(DType, const Shape&);
 
-// Fields of rml_header, by position.
+// Indices of the fields of rml_header.
 namespace field {
 enum Header : unsigned {
   seed,

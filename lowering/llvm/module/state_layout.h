@@ -30,15 +30,15 @@ struct QueueLayout {
   std::uint64_t cursor(std::uint32_t reader) const { return cursors + apart * reader; }
 };
 struct UnitLayout {
-  std::uint64_t cycle;     // instants so far; of units on base: the current cycle
+  std::uint64_t cycle;     // number of instants so far; for units on base: the current cycle
   std::uint64_t length;    // length of the current segment
-  std::uint64_t capacity;  // elements of every array of the unit
-  std::uint64_t start;     // the cycle at which the segment began
-  std::uint64_t arrays;    // records {data, bytes}, one per array of the unit, in order
+  std::uint64_t capacity;  // number of elements that every array of the unit has room for
+  std::uint64_t start;     // cycle at which the current segment began
+  std::uint64_t arrays;    // offset of records {data, bytes}, one per array of the unit, in order
   std::vector<std::uint32_t> array_ids;
-  // Networks only.
+  // For networks only.
   std::uint64_t header = 0;   // the task's own header
-  std::uint64_t pending = 0;  // a byte: the segment is complete
+  std::uint64_t pending = 0;  // offset of a byte that is 1 if the segment is complete
 };
 
 // Positions of statements, both inclusive. The default is unbounded.
@@ -57,16 +57,19 @@ struct StateLayout {
               const std::vector<std::uint64_t>& packs);
 
   std::uint64_t header_bytes = 0;
-  std::uint64_t bias = 0;                        // subtracted from every offset: header_bytes in a bare state, else 0
-  std::uint64_t apart = 0;                       // bytes from header_bytes on that may be apart from the state
-  std::vector<std::uint64_t> cells;              // offsets; a window is preceded by its rml_window
+  // Number subtracted from every offset: header_bytes in a bare state, else 0.
+  std::uint64_t bias = 0;
+  // Number of bytes from header_bytes on that may be apart from the state.
+  std::uint64_t apart = 0;
+  std::vector<std::uint64_t> cells;              // offset of each cell; a window is preceded by its rml_window
   std::vector<std::uint64_t> packs, pack_flags;  // offsets; a flag is a byte that is 0 unless the pack equals its cell
-  std::vector<std::uint64_t> output_values, output_flags;  // straight programs
-  std::vector<std::uint64_t> slots;                        // by Program::parameters; empty if not loadable
+  std::vector<std::uint64_t> output_values, output_flags;  // offsets of the outputs, for straight programs
+  // One per row of Program::parameters: offset of its slot; empty if parameters cannot be loaded.
+  std::vector<std::uint64_t> slots;
   std::vector<QueueLayout> queues;
   std::vector<UnitLayout> units;
   std::vector<std::uint64_t> arrays;                 // offset of each array's record
-  static constexpr std::uint64_t record_bytes = 16;  // size of {data, bytes}
+  static constexpr std::uint64_t record_bytes = 16;  // size of a record {data, bytes}
   std::uint64_t fixed_bytes = 0;                     // end of all of the above: the bytes that init sets
 
   bool is_apart(std::uint64_t offset) const { return offset >= header_bytes && offset - header_bytes < apart; }
@@ -74,10 +77,11 @@ struct StateLayout {
   // Starts the scratch of a task. Tasks run concurrently, so functions from here on share scratch after that of all
   // earlier tasks.
   void begin_task() { scratch_begin_ = (end_ + 63) / 64 * 64; }
-  // Scratch of the function that is being emitted.
+  // Starts the scratch memory of the function that is emitted next.
   void begin_function() { taken_.clear(); }
   std::uint64_t scratch(std::uint64_t bytes, Lifetime);
-  std::uint64_t scratch_behind_all(std::uint64_t bytes);  // after the scratch of all functions so far
+  // Offset of memory that follows the scratch of all functions so far.
+  std::uint64_t scratch_behind_all(std::uint64_t bytes);
   // Extends the state to the scratch of a program over the same state.
   void cover(const StateLayout& other) { end_ = std::max(end_, other.end_); }
   MemoryUse memory_use() const { return {state_bytes(), fixed_bytes - header_bytes, end_ - fixed_bytes}; }
@@ -96,7 +100,7 @@ struct StateLayout {
     std::uint64_t begin, end;
     Lifetime lifetime;
   };
-  std::vector<Taken> taken_;  // by address
+  std::vector<Taken> taken_;  // the taken ranges, by address
   std::uint64_t cells_end_ = 0, end_ = 0, scratch_begin_ = 0;
 };
 

@@ -19,7 +19,7 @@ struct NeedsArchive {
 
 void emit_call(Function&, ValueId, const core::Call&);  // emits a call of an external node
 void emit_random(Function&, ValueId, const core::Apply&);
-void emit_kernel(Function&, ValueId, const core::Apply&);  // emits a call of the runtime
+void emit_kernel(Function&, ValueId, const core::Apply&);  // emits a call of a kernel of the runtime
 void emit_parameter(Function&, ValueId, ValueId init);
 
 }  // namespace rml::codegen

@@ -34,7 +34,7 @@ void emit_windows_or_kernel(Function& f, ValueId v, const core::Apply& a) {
 }
 void emit_parameter_of(Function& f, ValueId v, const core::Apply& a) { emit_parameter(f, v, a.operands[0]); }
 
-// Operators of other forms are folded before code generation.
+// Generators by form of lowering. Operators of other forms are folded before code generation.
 constexpr std::pair<Lowering, Generator> generators[] = {
     {Lowering::elementwise, emit_pointwise_of},
     {Lowering::outer, emit_pointwise_of},

@@ -58,10 +58,10 @@ const Emission::IterationBody& iteration_body(Emission& module, std::uint32_t ex
 // The addresses of the elements of an iteration.
 struct Places {
   std::vector<IrValue> operands, results;
-  std::vector<IrValue> others;  // by state: the buffer besides its result
+  std::vector<IrValue> others;  // one per state: the buffer that it uses besides its result
 };
 
-// The elements of an operand, in memory.
+// The address of an operand's elements in memory.
 IrValue held(Function& f, ValueId operand) {
   f.prepare(operand);
   if (!f.info(operand).shape.empty()) return f.address(operand);

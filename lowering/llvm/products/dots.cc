@@ -109,7 +109,7 @@ void emit_dots(Function& f, const Product& p, const Sink& sink) {
       sink(spot(f, p, f.constant(r), f.constant(0)), dots_of(f, p, f.constant(r), 1), 1);
     return;
   }
-  // So many sums in flight hide the latency of an addition.
+  // This number of sums in flight hides the latency of an addition.
   const std::int64_t under_way = f.module.target.sums_under_way;
   const std::int64_t blocks = std::min(std::max<std::int64_t>(under_way / lane_count, 1), p.m / lane_count);
   const std::int64_t rows = blocks * lane_count;

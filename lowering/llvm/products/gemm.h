@@ -1,4 +1,4 @@
-// Products of matrices with many rows: B panel by panel.
+// Emits products of matrices with many rows, which read B panel by panel.
 #pragma once
 
 #include "lowering/llvm/products/product.h"

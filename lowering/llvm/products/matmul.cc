@@ -109,7 +109,7 @@ void product_unrolled(Function& f, const Product& p, ValueId a, ValueId b, const
   const bool ordered = is_float(p.dtype) && f.module.numeric.strict;
   llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
   llvm::FastMathFlags flags = ir.getFastMathFlags();
-  flags.setAllowReassoc(false);  // the order of additions chosen here is the best already
+  flags.setAllowReassoc(false);  // LLVM must not reorder the additions, whose order is chosen here
   ir.setFastMathFlags(flags);
   const bool several = !ordered && p.m * p.n <= 2;
   const std::size_t chains = several ? static_cast<std::size_t>(f.module.numeric.chains_of(p.inner)) : 1;
@@ -146,7 +146,8 @@ void each_product(Function& f, ValueId v, ValueId a, ValueId b, bool unrolled, c
     return packed_product(f, p, pack->second, sink);
   if (!unrolled && elements(batch) == 1) p.constant = resting(f, p, x, y);
   const double each = static_cast<double>(p.m * p.inner * p.n) * nanoseconds_of_product(f, p.dtype);
-  const bool whole = elements(batch) >= f.module.target.threads;  // one thread does a whole product
+  // True if a single thread computes each product as a whole.
+  const bool whole = elements(batch) >= f.module.target.threads;
   walk(f, batch, views, unrolled, whole ? Work{1, each} : Work{}, [&](const std::vector<IrValue>& at) {
     if (unrolled) return product_unrolled(f, p, x.value, y.value, at, sink);
     Product one = p;

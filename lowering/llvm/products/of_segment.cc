@@ -9,7 +9,7 @@ namespace rml::codegen {
 
 namespace {
 
-// For a few rows, copying B into panels is not worthwhile.
+// Computes a few rows, for which copying B into panels is not worthwhile.
 void rows_into(Function& f, const Product& p, std::int64_t m, IrValue to) {
   auto& ir = f.ir;
   const std::int64_t few = Target::few_rows;

@@ -1,4 +1,4 @@
-// Products over all instants of a segment.
+// Emits products over all instants of a segment.
 #pragma once
 
 #include "lowering/llvm/function/function.h"

@@ -25,7 +25,7 @@ Matrix matrix_of(Function& f, ValueId v, bool transposable) {
   return m;
 }
 
-// The product of the operands' last two axes. Missing axes are added.
+// Describes the product of the operands' last two axes. Missing axes are added.
 Product product_of(const Function& f, ValueId v, Matrix& x, Matrix& y) {
   if (x.shape.size() == 1) {
     x.shape.insert(x.shape.begin(), 1);

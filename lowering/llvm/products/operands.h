@@ -5,7 +5,7 @@
 
 namespace rml::codegen {
 
-struct Matrix {  // an operand: the strides of its last two axes
+struct Matrix {  // an operand, with the strides of its last two axes
   ValueId value;
   Shape shape;
   std::int64_t row, column;

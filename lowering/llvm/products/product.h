@@ -14,10 +14,11 @@ namespace rml::codegen {
 
 struct Product {
   DType dtype{};
-  IrValue a = nullptr, b = nullptr;  // addresses
-  IrValue c = nullptr;               // offset of C among all elements of the result
+  IrValue a = nullptr, b = nullptr;  // addresses of the matrices A and B
+  IrValue c = nullptr;               // offset of the result C among all elements of the result
   std::int64_t m = 0, inner = 0, n = 0;
-  std::int64_t a_row = 0, a_inner = 0, b_inner = 0, b_column = 0;  // strides
+  // Strides of A and B along their rows, the inner axis and the columns.
+  std::int64_t a_row = 0, a_inner = 0, b_inner = 0, b_column = 0;
   // The extent in index_type, if it is known at run time only; m or inner is then very large.
   IrValue all_m = nullptr, all_inner = nullptr;
   IrValue so_far = nullptr;  // address of sums to which the terms are added
@@ -42,7 +43,7 @@ Spot spot(Function&, const Product&, IrValue row, IrValue column);
 // column if the result has only one column. They are the first lanes of a vector, or a scalar.
 using Sink = std::function<void(const Spot&, IrValue elements, std::int64_t count)>;
 
-// A sum without terms: neutral to the bit, also for -0.0.
+// The sum without terms, which is neutral to the bit, also for -0.0.
 IrValue no_terms(DType, llvm::Type*);
 
 }  // namespace rml::codegen

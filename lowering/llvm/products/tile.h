@@ -14,7 +14,7 @@ namespace rml::codegen {
 struct Panel {  // some columns of B: element (k, j) is at k * inner_stride + (column + j) * column_stride
   IrValue data = nullptr, column = nullptr;
   std::int64_t inner_stride = 0, column_stride = 0;
-  std::int64_t columns = 0, width = 0;  // available columns, and computed columns
+  std::int64_t columns = 0, width = 0;  // number of columns that exist, and number of columns that are computed
   IrValue column_of_c = nullptr;        // the column in C, if it is not `column`
 };
 
@@ -32,7 +32,7 @@ void each_tile(Function&, const Rounds&, std::int64_t extent, std::int64_t size,
 void each_row_tile(Function&, const Product&, std::int64_t size,
                    const std::function<void(IrValue, std::int64_t)>& body);
 
-// Columns of a tile of a product that reads B in place.
+// The number of columns of a tile, for a product that reads B in place.
 std::int64_t widest_tile(const Target&, const Product&);
 // Computes a few rows; B is read in place.
 void emit_tiles(Function&, const Product&, const Sink&);

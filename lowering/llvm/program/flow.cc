@@ -69,7 +69,7 @@ class FlowTable {
 
   bool is_read(QueueId q) const { return q.valid() && program_.queues[q.index].readers > 0; }
 
-  // `each` is true if the block runs at each instant.
+  // Finds the queues that a block pushes to. `each` is true if the block runs at each instant.
   void find_pushes(const steps::Block& block, std::uint32_t unit, bool after_segment, bool each) {
     for (const steps::Statement& s : block.statements) {
       if (const auto* b = std::get_if<steps::Branch>(&s)) {
@@ -90,7 +90,8 @@ class FlowTable {
 
   void put(QueueId q, std::uint32_t writer, std::uint32_t clock, bool after_segment) {
     rml_put& p = puts_[q.index];
-    if (p.writer == writer) clock = RML_CLOCK_UNKNOWN;  // pushed in several places
+    // The queue is pushed in several places, so its clock is unknown.
+    if (p.writer == writer) clock = RML_CLOCK_UNKNOWN;
     p.writer = writer;
     p.clock = clock;
     p.after_segment = after_segment ? 1 : 0;

@@ -7,7 +7,7 @@ namespace rml::codegen {
 
 struct ProgramFunctions {
   llvm::Function *init = nullptr, *push = nullptr, *finish = nullptr, *pop = nullptr, *destroy = nullptr;
-  llvm::Constant* run = nullptr;      // a function that runs many cycles; only if requested and faster
+  llvm::Constant* run = nullptr;      // a function that runs many cycles; only if it is requested and faster
   llvm::Constant* lead = nullptr;     // a function; only if outputs may be known before the inputs of a cycle
   llvm::Constant* network = nullptr;  // the table of the network, if the program is one
   llvm::Constant* demand = nullptr;   // the table of equations, if the program runs on demand

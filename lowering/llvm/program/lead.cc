@@ -78,7 +78,7 @@ llvm::Function* emit_leading_cycle(Emission& module, const llvm::Twine& name, ll
   return f;
 }
 
-// void lead(state, out, present, known), as in rmlrt.h.
+// Emits void lead(state, out, present, known), as declared in rmlrt.h.
 llvm::Function* emit_lead(Emission& module) {
   const std::vector<bool> leads = leading_outputs(module.program);
   if (std::ranges::find(leads, true) == leads.end()) return nullptr;

@@ -36,7 +36,7 @@ void leave_when(Function& body, IrValue condition, std::uint32_t code) {
   });
 }
 
-// i32 ready(state, key)
+// Emits i32 ready(state, key) for a task.
 struct Ready {
   llvm::Function* function;
   Function body;

@@ -6,7 +6,7 @@
 
 namespace rml::codegen {
 
-// Emits push, pop and the table.
+// Emits the functions push and pop, and the table of tasks.
 void emit_network(Emission&, ProgramFunctions&);
 
 }  // namespace rml::codegen

@@ -45,7 +45,7 @@ class Table {
   Emission& module_;
   const steps::OnDemand& demand_;
   llvm::StructType *equation_ = nullptr, *clock_ = nullptr, *body_ = nullptr, *root_ = nullptr, *table_ = nullptr;
-  std::uint64_t scratch_ = 0;  // bytes
+  std::uint64_t scratch_ = 0;  // bytes of scratch memory that the bodies need
 };
 
 llvm::Constant* Table::numbers(const std::string& name, const std::vector<ValueId>& values) {
@@ -117,7 +117,7 @@ llvm::Constant* Table::clock(const Clock& c, std::uint32_t cut) {
 
 // ---- bodies ---------------------------------------------------------------------------------
 
-// i32 body(scratch, header, cycle, operands, results)
+// Emits i32 body(scratch, header, cycle, operands, results).
 llvm::Function* Table::function(const steps::DemandBody& body, std::size_t index) {
   EmitOptions own = module_.options;
   own.with_program = own.with_main = own.with_c_interface = false;

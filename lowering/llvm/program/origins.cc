@@ -14,7 +14,7 @@ namespace rml::codegen {
 
 namespace {
 
-// By cell: the unit that uses it.
+// Finds the unit that uses each cell.
 std::vector<std::uint32_t> units_of_cells(const steps::Program& program) {
   std::vector<std::uint32_t> units(program.cells.size(), UINT32_MAX);
   for (std::uint32_t u = 0; u < program.units.size() && !program.straight; ++u)
@@ -52,7 +52,7 @@ struct Origin {
 
 std::vector<Origin> origins_on_demand(const steps::OnDemand& demand) {
   std::vector<Origin> all;
-  for (std::size_t k = 0; k < demand.origins.size(); ++k)  // origins are the first rows
+  for (std::size_t k = 0; k < demand.origins.size(); ++k)  // the origins are the first rows of the table of memories
     if (demand.origins[k].looks_back) all.push_back({demand.origins[k].value, k, UINT32_MAX});
   return all;
 }

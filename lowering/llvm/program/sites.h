@@ -1,4 +1,4 @@
-// Places in the source that tables refer to.
+// Emits the places in the source that tables refer to.
 #pragma once
 
 #include "lowering/llvm/module/emission.h"

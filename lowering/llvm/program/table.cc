@@ -143,7 +143,7 @@ std::string defined_by(const std::string& text) {
   return typed || equals == variable.size() ? variable : "";
 }
 
-// "loss = mean(error * error)", on one line, and the instance.
+// The text of an equation with its instance, on one line, such as "loss = mean(error * error)".
 std::string equation_text(Emission& module, ValueId v) {
   constexpr std::size_t longest = 60;
   const Value& value = module.core[v];
@@ -157,11 +157,12 @@ std::string equation_text(Emission& module, ValueId v) {
   while (text.ends_with(' ') || text.ends_with(';')) text.pop_back();
   if (text.size() > longest) {
     std::size_t end = longest;
-    while ((static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;  // do not split a character
+    // Moves back, so that no UTF-8 character is split.
+    while ((static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;
     text = text.substr(0, end) + " …";
   }
   const std::string defined = defined_by(text);
-  if (!name.empty() && name != defined)  // an adjoint belongs to the whole equation
+  if (!name.empty() && name != defined)  // an adjoint has no name of its own, so the whole equation is shown
     text = text.empty() || text == name ? name : name + (defined.empty() ? " = " : ", for ") + text;
   const std::string instance = value.instance.valid() ? module.core.instances[value.instance.index].path : "";
   return text + (instance.empty() ? "" : ", in " + instance);
@@ -180,7 +181,7 @@ std::vector<llvm::Constant*> watch_rows(Emission& module, const MemoryTable& mem
   return rows;
 }
 
-// "matmul f32[64, 10]: logits = matmul(x, w), in net"
+// The text of a place, such as "matmul f32[64, 10]: logits = matmul(x, w), in net".
 std::string place_text(Emission& module, ValueId v) {
   const Value& value = module.core[v];
   const auto* operation = std::get_if<core::Apply>(&value.rhs);

@@ -156,7 +156,7 @@ void UnitEmitter::task_body(Function& body) const {
   body.key = body.ir.CreateOr(body.ir.CreateShl(stamp, RML_KEY_BITS), body.ir.getInt64(index + 1), "key");
 }
 
-// int32 end(state): the sweeps of a task after the leading one.
+// Emits int32 end(state), which runs the sweeps of a task after the leading one.
 llvm::Function* UnitEmitter::emit_end(llvm::Function* segment) {
   auto* f =
       module.function(module.options.program_name + "." + unit.name + ".end", module.i32(), {module.pointer()}, false);

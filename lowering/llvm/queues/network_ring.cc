@@ -56,7 +56,7 @@ IrValue network_key(Function& f, QueueId queue, IrValue number) {
   return f.ir.CreateLoad(f.module.i64(), key_in(f, ring_block(f, queue, number)));
 }
 
-// An element that all readers have passed already is not stored.
+// Pushes an element. If all readers have passed it already, it is not stored.
 void network_push(Function& f, QueueId queue, const std::function<void(IrValue)>& write) {
   auto& ir = f.ir;
   const steps::QueueInfo& info = f.module.program.queues[queue.index];

@@ -7,10 +7,10 @@
 
 namespace rml::codegen {
 
-// Stores; a thread that acquires the value sees all stores before.
+// Stores a value. A thread that acquires it sees all stores before.
 void release(Function&, IrValue, std::uint64_t offset);
 IrValue acquire(Function&, std::uint64_t offset);
-IrValue network_element(Function&, QueueId, IrValue number);  // the address of the element
+IrValue network_element(Function&, QueueId, IrValue number);  // the address of the element with this number
 IrValue network_key(Function&, QueueId, IrValue number);
 void network_push(Function&, QueueId, const std::function<void(IrValue)>& write);
 

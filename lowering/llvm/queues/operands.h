@@ -12,7 +12,7 @@ namespace rml::codegen {
 // Branches to `absent` unless all conditions hold; continues in a new block if they do.
 void require(Function&, const std::vector<std::pair<ValueId, bool>>& when, llvm::BasicBlock* absent,
              const std::function<IrValue(ValueId)>& value_of);
-// i1: every present operand has an element waiting.
+// Emits an i1: true if every present operand has an element waiting.
 IrValue is_ready(Function&, const std::vector<steps::Operand>&);
 // Pops the belated operands, or all others.
 void pop_operands(Function&, const std::vector<steps::Operand>&, bool belated = false);

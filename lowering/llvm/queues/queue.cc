@@ -22,7 +22,7 @@ namespace rml::codegen {
 
 namespace {
 
-constexpr std::int64_t past_all_elements = std::int64_t{1} << 62;  // the largest count in a checkpoint
+constexpr std::int64_t past_all_elements = std::int64_t{1} << 62;  // the largest count of elements in a checkpoint
 
 std::uint64_t element_bytes(const steps::QueueInfo& queue) {
   return std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1);

@@ -11,14 +11,14 @@ namespace rml::codegen {
 
 IrValue add(Function&, DType, IrValue a, IrValue b);
 IrValue multiply(Function&, DType, IrValue a, IrValue b);
-// a b + sum; contracted, unless strict_math forbids it.
+// Emits a * b + sum, contracted to one instruction unless strict_math forbids it.
 IrValue multiply_add(Function&, DType, IrValue a, IrValue b, IrValue sum);
 // Division of integers is checked: division by zero is a fault of v.
 IrValue division(Function&, bool remainder, DType, ValueId v, IrValue a, IrValue b);
 IrValue integer_power(Function&, DType, IrValue a, IrValue b);
 IrValue comparison(Function&, ScalarOp, DType, IrValue a, IrValue b);
 IrValue convert(Function&, DType to, DType from, IrValue);
-// Calls a function of the C library.
+// Emits a call of a function of the C library.
 IrValue library(Function&, std::string_view name, DType, const std::vector<IrValue>& operands);
 
 }  // namespace rml::codegen

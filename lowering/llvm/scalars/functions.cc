@@ -110,7 +110,7 @@ class Expansion {
 
   IrValue softplus(IrValue x) {
     IrValue e = exp_of_negative(x), one = number(1), u = ir.CreateFAdd(one, e);
-    IrValue lost = ir.CreateFSub(e, ir.CreateFSub(u, one));  // exact, because e <= 1
+    IrValue lost = ir.CreateFSub(e, ir.CreateFSub(u, one));  // e - (u - 1) is exact, because e <= 1
     IrValue above_zero = ir.CreateSelect(ir.CreateFCmpOGT(x, number(0)), x, number(0));
     return ir.CreateFAdd(above_zero, or_itself(e, log_of_one_plus(u, lost)));
   }
@@ -118,7 +118,7 @@ class Expansion {
   // The quotient is faster, but without fused products its error is up to 5.5 units.
   IrValue tanh(IrValue x, bool fused) {
     if (wide_ || !fused) {
-      IrValue a = below(20, magnitude(x));  // tanh is 1 beyond
+      IrValue a = below(20, magnitude(x));  // tanh rounds to 1 for larger arguments
       IrValue m = expm1(ir.CreateFAdd(a, a));
       return with_sign(ir.CreateFDiv(m, ir.CreateFAdd(m, number(2))), x);
     }
@@ -187,7 +187,7 @@ class Expansion {
   IrValue or_itself(IrValue x, IrValue y) {
     return ir.CreateSelect(ir.CreateFCmpOLT(magnitude(x), number(std::ldexp(1, -mantissa_ - 2))), x, y);
   }
-  // Clamps x to the bound; NaN stays NaN.
+  // Limits x to at least `low`; `below` limits it to at most `high`. NaN stays NaN.
   IrValue above(double low, IrValue x) { return ir.CreateSelect(ir.CreateFCmpOGT(number(low), x), number(low), x); }
   IrValue below(double high, IrValue x) { return ir.CreateSelect(ir.CreateFCmpOLT(number(high), x), number(high), x); }
 
@@ -248,7 +248,7 @@ class Expansion {
   }
   IrValue exp_less_one(IrValue r) { return fma(ir.CreateFMul(r, r), polynomial(r, pick(c::exp_f32, c::exp_f64)), r); }
   IrValue exp_polynomial(IrValue r) { return ir.CreateFAdd(exp_less_one(r), number(1)); }
-  // 2 to the biased exponent in the lowest bits.
+  // 2 to the power whose biased exponent is in the lowest bits.
   IrValue power(IrValue biased) { return real(ir.CreateShl(biased, bits(mantissa_))); }
   // y 2^n in two steps, because 2^n need not be a normal number. Only the second step rounds.
   IrValue scaled(IrValue y, IrValue n) {
@@ -268,7 +268,7 @@ class Expansion {
   IrValue exponent(IrValue biased) {
     return ir.CreateFSub(real(ir.CreateAdd(biased, bits(magic_bits()))), number(magic_ + bias_));
   }
-  // log(1 + f) without its largest term, which is f.
+  // log(1 + f) without its largest term, f.
   IrValue log_rest(IrValue f) {
     if (!wide_) {
       IrValue square = ir.CreateFMul(f, f), p = ir.CreateFMul(f, polynomial(f, c::log_f32));
@@ -299,7 +299,7 @@ class Expansion {
     IrValue low = fma(y.f, number(factor - high), ir.CreateFMul(y.rest, number(factor)));
     return fma(y.f, number(high), low);
   }
-  // log(u + lost) for u between 2^-mantissa and infinity.
+  // log(u + lost), where u is between 2^-mantissa and infinity.
   IrValue log_of_one_plus(IrValue u, IrValue lost) {
     const auto [biased, m] = split(u);
     IrValue f = ir.CreateFSub(m, number(1));
@@ -308,7 +308,7 @@ class Expansion {
     f = ir.CreateSelect(large, f, ir.CreateFAdd(f, correction));
     return with_exponent(exponent(biased), {f, log_rest(f)});
   }
-  // 0 gives -inf, a negative number NaN, infinity itself.
+  // Adds the special cases of a logarithm: -inf for 0, NaN for a negative number, infinity for itself.
   IrValue edges(IrValue x, IrValue y) {
     const double infinity = std::numeric_limits<double>::infinity();
     IrValue none = ir.CreateSelect(ir.CreateFCmpOEQ(x, number(0)), number(-infinity),
@@ -324,7 +324,7 @@ class Expansion {
   double magic_;
 };
 
-constexpr double circle_bound = 1e6;  // less than 2^20 pi / 2
+constexpr double circle_bound = 1e6;  // largest argument of sine and cosine that is reduced here; less than 2^20 pi / 2
 
 std::string type_name(llvm::Type* type) {
   const std::string scalar = type->getScalarType()->isDoubleTy() ? "f64" : "f32";
@@ -449,7 +449,7 @@ llvm::FunctionCallee c_function(llvm::Module& module, const std::string& name, l
   auto* signature = llvm::FunctionType::get(type, std::vector<llvm::Type*>(operands, type), false);
   auto callee = module.getOrInsertFunction(type->isFloatTy() ? name + "f" : name, signature);
   auto* f = llvm::cast<llvm::Function>(callee.getCallee());
-  // errno is never read.
+  // The calls may ignore errno, which is never read.
   f->setDoesNotThrow();
   f->setDoesNotAccessMemory();
   f->addFnAttr(llvm::Attribute::WillReturn);

@@ -15,7 +15,7 @@ class Bits {
   IrValue as_word(IrValue value) { return ir.CreateBitCast(value, ir.getInt32Ty()); }
   IrValue real(double value) { return llvm::ConstantFP::get(ir.getFloatTy(), value); }
 
-  // Multiplication by 2^112 corrects the exponent, also for subnormal numbers.
+  // Converts an f16. Multiplication by 2^112 corrects the exponent, also for subnormal numbers.
   IrValue from_f16(IrValue half) {
     IrValue bits = ir.CreateZExt(half, ir.getInt32Ty());
     IrValue magnitude = ir.CreateShl(ir.CreateAnd(bits, word(0x7fff)), word(13));
@@ -84,7 +84,7 @@ class Bits {
 
 }  // namespace
 
-// Fast-math transformations would change the bits.
+// Converts a 16-bit float without fast-math transformations, which would change the bits.
 IrValue from_half(llvm::IRBuilder<>& ir, DType from, IrValue x) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
   ir.clearFastMathFlags();

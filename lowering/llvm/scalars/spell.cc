@@ -15,7 +15,7 @@ namespace {
 class Instructions final : public scalar::Spelling {
  public:
   using Term = scalar::Term;
-  // Instructions for v, whose operands have this type.
+  // Emits instructions for the value v, whose operands have this type.
   Instructions(Function& f, DType dtype, ValueId v, llvm::Type* type)
       : f_(f), ir(f.ir), dtype_(dtype), value_(v), type_(type) {}
 

@@ -53,7 +53,8 @@ bool may_lie_in_cell(const Function& f, ValueId v) {
 std::size_t grouped(const Function& f, const steps::Block& block, std::size_t at, std::vector<ValueId>& members) {
   std::set<ValueId> all;
   std::optional<Shape> shape;
-  bool in_place = false, elsewhere = false;  // a cell is written; another element of a cell is read
+  // `in_place`: a cell is written; `elsewhere`: another element of a cell is read.
+  bool in_place = false, elsewhere = false;
   for (; at < block.statements.size(); ++at) {
     const auto* compute = std::get_if<steps::Compute>(&block.statements[at]);
     if (compute == nullptr) break;

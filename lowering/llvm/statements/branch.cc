@@ -27,7 +27,7 @@ namespace {
 class Cost {
  public:
   Cost(const Core& core, const Costs& costs) : cheap(costs.wrong_guess), core_(core) {}
-  const int cheap;  // limit of a cheap side: the cost of a mispredicted jump
+  const int cheap;  // largest cost of a side that is executed unconditionally: the cost of a mispredicted jump
   const int dear = cheap + 1;
 
   int of(const steps::Branch& b) {
@@ -69,7 +69,7 @@ class Cost {
   std::set<CellId> stored_;
 };
 
-// The value that a cheap statement defines; invalid if none.
+// The value that a cheap statement defines; invalid if it defines none.
 ValueId defined_by(const steps::Statement& statement) {
   return std::visit(
       Overloaded{[](const steps::Compute& s) { return s.value; }, [](const steps::Copy& s) { return s.to; },

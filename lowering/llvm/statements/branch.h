@@ -7,7 +7,7 @@
 
 namespace rml::codegen {
 
-// `emit_block` emits a side that is executed conditionally.
+// Emits a branch. `emit_block` emits a side that is executed conditionally.
 void emit_branch(Function&, const steps::Branch&, const std::function<void(const steps::Block&)>& emit_block);
 
 }  // namespace rml::codegen

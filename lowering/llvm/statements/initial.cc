@@ -11,7 +11,8 @@ void set_initial(Function& body, const steps::CellInfo& cell, IrValue place) {
   const std::int64_t count = elements(cell.shape);
   const std::uint64_t bytes = static_cast<std::uint64_t>(count) * byte_size(cell.dtype);
   const bool given = cell.initial.elements() == count && bytes > 0 && cell.initial.dtype() == cell.dtype;
-  if (count > body.module.target.unrolled_elements) {  // zeros may exceed the memory of the compiler
+  // Large cells are set by one call, because their zeros may exceed the compiler's memory.
+  if (count > body.module.target.unrolled_elements) {
     if (!given || all_zero(cell.initial))
       ir.CreateMemSet(place, ir.getInt8(0), bytes, align);
     else

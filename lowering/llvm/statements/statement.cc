@@ -111,7 +111,8 @@ void emit(Function& f, const steps::LoadInput& s) {
 
 void emit(Function& f, const steps::StoreOutput& s) {
   auto& ir = f.ir;
-  if (f.ports.outputs[s.output].address == nullptr) return;  // a cell holds the output
+  // The output is kept in a cell, so there is no address to store to.
+  if (f.ports.outputs[s.output].address == nullptr) return;
   begin_statement(f, s.value);
   f.prepare(s.value);
   const PortPlaces::Output& output = f.ports.outputs[s.output];

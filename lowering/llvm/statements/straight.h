@@ -5,7 +5,7 @@
 
 namespace rml::codegen {
 
-// Marks absent outputs and emits the block. Ports must be set.
+// Emits the code that marks outputs as absent, then the block. The ports must be set.
 void emit_straight(Function&);
 
 }  // namespace rml::codegen

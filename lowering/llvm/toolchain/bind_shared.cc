@@ -41,7 +41,8 @@ void bind_shared(CompiledModule& compiled, const std::vector<SharedFunction>& fu
     forward(*function, *cell);
   }
   ir.CreateRetVoid();
-  compiled.state().machine->Options.UseInitArray = true;  // linkers no longer collect .ctors
+  // Initialisers go to .init_array, because linkers no longer collect .ctors.
+  compiled.state().machine->Options.UseInitArray = true;
   llvm::appendToGlobalCtors(module, start, 65535);
 }
 

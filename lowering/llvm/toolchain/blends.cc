@@ -92,7 +92,7 @@ class Blends {
     llvm::RecursivelyDeleteTriviallyDeadInstructions(condition);
   }
 
-  // The part that is known last decides last.
+  // Emits the selections. The part of the condition that is known last decides last.
   llvm::Value* blend(llvm::IRBuilder<>& ir, llvm::Value* condition, llvm::Value* yes, llvm::Value* no,
                      llvm::SelectInst& like) {
     llvm::Value *early = nullptr, *late = nullptr;

@@ -24,7 +24,7 @@ class CompiledModule {
 };
 
 enum class FileKind : std::uint8_t { object, assembly, llvm_text, bitcode };
-// The module as a file's bytes.
+// The bytes of a file of this kind, made from the module.
 std::string generate(CompiledModule&, FileKind);
 
 }  // namespace rml

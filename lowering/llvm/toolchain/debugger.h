@@ -7,7 +7,7 @@ class LLJIT;
 
 namespace rml {
 
-// Must be called before any code is added.
+// Registers code with debuggers. Must be called before any code is added.
 void show_to_debuggers(llvm::orc::LLJIT&);
 
 }  // namespace rml

@@ -24,7 +24,7 @@ Jit::~Jit() = default;
 
 namespace {
 
-// Defines the requested symbols that the callback finds.
+// Defines requested symbols, if the callback finds their functions.
 class FoundFunctions final : public llvm::orc::DefinitionGenerator {
  public:
   explicit FoundFunctions(FindFunction find) : find_(std::move(find)) {}

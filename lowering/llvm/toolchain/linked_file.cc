@@ -22,7 +22,7 @@ namespace {
 
 using llvm::object::SymbolRef;
 
-// Data is not a function: a call of it would execute data.
+// True if the symbol is a function. Data is refused, because a call would execute it.
 bool is_function(const SymbolRef& symbol) {
   auto flags = symbol.getFlags();
   auto type = symbol.getType();
@@ -100,7 +100,7 @@ std::string rename_members(const llvm::objcopy::MultiFormatConfig& config, const
 
 std::optional<LinkedFile> read_linked_file(const std::string& path, const std::set<std::string>& wanted,
                                            std::string& error) {
-  // A device may have no end.
+  // Refuses devices, which may have no end.
   if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path)) {
     error = path + ": not a regular file";
     return std::nullopt;

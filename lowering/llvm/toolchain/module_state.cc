@@ -1,4 +1,4 @@
-// Members of CompiledModule. LLVM's objects are hidden behind its header.
+// The members of CompiledModule. LLVM's objects are hidden behind its header.
 #include "lowering/llvm/toolchain/module_state.h"
 
 namespace rml {

@@ -12,7 +12,7 @@
 namespace rml {
 
 namespace {
-// Code generation changes the module, so it gets a copy.
+// Generates machine code from a copy of the module, because code generation changes it.
 std::string machine_code(CompiledModule::State& state, llvm::CodeGenFileType kind) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*state.module);
   llvm::SmallVector<char, 0> bytes;

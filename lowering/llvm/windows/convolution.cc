@@ -141,7 +141,7 @@ class SpreadCode : WindowCode {
  private:
   struct Place {
     std::array<IrValue, window::max_axes> at;
-    IrValue number;  // flat index
+    IrValue number;  // flat index of the place
   };
   void each(const window::Axis (&axes)[window::max_axes], std::int64_t window::Axis::* extent,
             const std::function<void(const Place&)>& visit) {
@@ -183,7 +183,7 @@ std::int64_t places_of_strides(const window::Windows& w) {
 
 bool to_input(std::string_view name) { return name == "conv_input_gradient" || name == "conv_transpose"; }
 
-// The convolution, if code is generated for it.
+// Describes the convolution, if code is generated for it; otherwise nothing.
 std::optional<Convolution> generated_convolution(const Function& f, ValueId v, const core::Apply& a) {
   const std::string_view name = operators()[a.op].name;
   std::vector<Shape> shapes;

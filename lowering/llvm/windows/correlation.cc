@@ -28,7 +28,8 @@ void CorrelationCode::choose() {
 void CorrelationCode::choose_columns() {
   const std::int64_t extent = c_.extent[2];
   height_ = std::min<std::int64_t>(c_.out, most_sums / 2);
-  const std::int64_t across = std::min(target.sums_under_way, most_sums / height_);  // source vectors of a tile
+  // Number of source vectors of a tile.
+  const std::int64_t across = std::min(target.sums_under_way, most_sums / height_);
   vectors_ = std::min(across, blocks_of(extent, lanes));
   while (vectors_ > 1 && blocks_of(extent, vectors_ * lanes) * vectors_ > blocks_of(extent, lanes)) --vectors_;
   tile_rows_ = std::clamp<std::int64_t>(across / vectors_, 1, c_.extent[1]);
@@ -71,7 +72,7 @@ void CorrelationCode::choose_channels() {
   best_width(c_.extent[2], width_);
 }
 
-// The extents of an image that tiles read.
+// Returns the extents of the part of an image that tiles read.
 Triple CorrelationCode::needed() const {
   Triple n{};
   for (std::size_t k = 0; k < n.size(); ++k) {
@@ -129,7 +130,7 @@ IrValue CorrelationCode::result_place(IrValue channel, IrValue row) {
   return plus(times(line, c_.result[2]), c_.first[2]);
 }
 
-// The address of the source of a row's first output.
+// The address of the source elements that a row's first output needs.
 IrValue CorrelationCode::source_row(IrValue row) {
   IrValue i = ir.CreateUDiv(row, f.constant(c_.extent[1])), j = ir.CreateURem(row, f.constant(c_.extent[1]));
   return times(plus(times(times(i, c_.stride[0]), image_[1]), times(j, c_.stride[1])), image_[2]);
@@ -185,7 +186,7 @@ void CorrelationCode::columns(IrValue image, IrValue filter, IrValue to) {
   if (c_.out % height_ != 0) of_channels(f.constant(c_.out / height_ * height_), c_.out % height_);
 }
 
-// The column at which vector k of a tile begins.
+// The column at which the vector number k of a tile begins.
 std::int64_t CorrelationCode::vector_column(std::int64_t k) const {
   return std::min(k * lanes, std::max<std::int64_t>(0, width_ - lanes));
 }

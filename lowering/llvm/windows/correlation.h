@@ -34,10 +34,11 @@ struct AxisTaps {
 
 struct Correlation {
   DType dtype{};
-  std::int64_t batch = 0, groups = 1, in = 0, out = 0;  // channels of one group
-  Triple extent{1, 1, 1}, stride{1, 1, 1};              // extent of the computed outputs; stride in the source
+  // Size of the batch; numbers of groups, and of channels of one group.
+  std::int64_t batch = 0, groups = 1, in = 0, out = 0;
+  Triple extent{1, 1, 1}, stride{1, 1, 1};  // extents of the computed outputs; their stride in the source
   std::array<AxisTaps, window::max_axes> taps;
-  Triple source{1, 1, 1}, before{0, 0, 0};  // the source's extents; zeros before it
+  Triple source{1, 1, 1}, before{0, 0, 0};  // extents of the source; number of zeros before it
   // Distance in elements from one output or input channel to the next in the filter, whose taps are dense.
   std::int64_t filter_out = 0, filter_in = 0;
   Triple window{1, 1, 1};
@@ -70,7 +71,8 @@ class CorrelationCode : WindowCode {
   Triple needed() const;
   void each_image(const std::function<void()>& begin, const std::function<IrValue(IrValue number)>& result,
                   const std::function<void(IrValue result, IrValue number)>& take = {});
-  IrValue result_place(IrValue output_channel, IrValue row);  // row: flat index over axes 0 and 1
+  // Address of a result. `row` is the flat index over axes 0 and 1.
+  IrValue result_place(IrValue output_channel, IrValue row);
   void each_tap(const std::function<void(IrValue source, IrValue filter)>&, std::int64_t source_channel,
                 std::int64_t filter_channel, std::int64_t filter_tap);
   void columns(IrValue image, IrValue filter, IrValue to);
@@ -78,7 +80,7 @@ class CorrelationCode : WindowCode {
                    std::int64_t height, std::int64_t rows);
   std::int64_t vector_column(std::int64_t k) const;
   void store_columns(IrValue sums, IrValue to, IrValue channel, IrValue row, IrValue column);
-  std::int64_t padded_out() const;  // output channels of a group, in whole vectors
+  std::int64_t padded_out() const;  // number of output channels of a group, rounded up to whole vectors
   void each_panel(const std::function<void(IrValue channel, std::int64_t channels, std::int64_t vectors)>&);
   IrValue panels();
   void channels(IrValue image, IrValue filter, IrValue to);
@@ -88,12 +90,12 @@ class CorrelationCode : WindowCode {
   IrValue source_row(IrValue row);
   Sums sums(llvm::Type* type, std::int64_t count);
 
-  Correlation c_;          // the correlation in the form that is computed
-  Triple every_{1, 1, 1};  // only every so many elements of the source are read
+  Correlation c_;          // the correlation, in the form that is computed
+  Triple every_{1, 1, 1};  // distance of the elements of the source that are read
   IrValue source_, filter_, result_;
   const Tensor* constant_;
-  bool along_channels_ = false, flat_ = false;         // flat: rows are cut from the image as one row
-  std::int64_t width_ = 1, vectors_ = 1, height_ = 1;  // size of a tile: lanes or columns, vectors, output channels
+  bool along_channels_ = false, flat_ = false;         // `flat_`: the rows of an image are computed as one row
+  std::int64_t width_ = 1, vectors_ = 1, height_ = 1;  // size of a tile: lanes or columns, vectors, and output channels
   std::int64_t tile_rows_ = 1;
   Triple image_{};  // extents of the part of an image that tiles read
 };

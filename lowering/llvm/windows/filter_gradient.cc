@@ -81,7 +81,7 @@ void FilterGradientCode::add_images(IrValue sums, std::int64_t sums_of_group) {
   });
 }
 
-// One image and group of g, in the layout for tiles.
+// Copies one image and group of g in the layout for tiles.
 IrValue FilterGradientCode::adjoint(IrValue elements) {
   if (copy_ == nullptr) return elements;
   if (along_channels_) {

@@ -37,10 +37,10 @@ class FilterGradientCode : WindowCode {
   const Convolution& c_;
   IrValue x_, g_, result_;
   bool along_channels_ = false, taps_in_tile_ = true;
-  std::int64_t padded_out_ = 0;  // output channels of a group, in whole vectors
+  std::int64_t padded_out_ = 0;  // number of output channels of a group, rounded up to whole vectors
   std::int64_t pitch_ = 0;       // elements from one row of g to the next
-  std::int64_t height_ = 1;      // output channels, or vectors of them, of a tile
-  IrValue copy_ = nullptr;       // a copy of g, if g is not read in place
+  std::int64_t height_ = 1;      // number of output channels, or of vectors of them, of a tile
+  IrValue copy_ = nullptr;       // address of a copy of g; null: g is read in place
   Rounds rows_;                  // the rows that this code computes
   Triple image_{}, in_{}, out_{}, size_{};
 };

@@ -128,7 +128,8 @@ void PoolCode::store_apart(const Vectors& parts, IrValue address) {
   IrValue together = parts[0];
   const auto stride = static_cast<std::int64_t>(parts.size());
   if (stride > 1) {
-    for (std::int64_t s = 1; s < stride; ++s) {  // brings elements that will be adjacent next to each other
+    // Shuffles elements so that those that will be adjacent are next to each other.
+    for (std::int64_t s = 1; s < stride; ++s) {
       std::vector<int> both;
       for (std::int64_t k = 0; k < (s + 1) * width_; ++k) both.push_back(static_cast<int>(k));
       std::vector<int> wide;

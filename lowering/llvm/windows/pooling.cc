@@ -11,7 +11,7 @@ bool emit_pooling(Function& f, ValueId v, const core::Apply& a) {
   const std::string_view name = operators()[a.op].name;
   const bool adjoint = name.ends_with("_gradient"), maximum = name.starts_with("max");
   const std::span<const Attribute> attributes = std::span(a.attributes).subspan(adjoint && !maximum ? 1 : 0);
-  const bool of_g = adjoint && !maximum;  // the operand is g alone
+  const bool of_g = adjoint && !maximum;  // true if g is the only operand
   const Shape& x = of_g ? f.info(v).shape : f.info(a.operands[0]).shape;
   const window::Windows w = std::get<window::Windows>(pool_windows(x, attributes));
   const DType dtype = f.info(v).dtype;

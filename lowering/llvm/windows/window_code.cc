@@ -27,7 +27,7 @@ IrValue WindowCode::load_vector(IrValue address, std::int64_t count) {
 }
 
 void WindowCode::prefetch(IrValue address) {
-  // The arguments: for reading, with high locality, into the data cache.
+  // The arguments mean: for reading, with high locality, into the data cache.
   ir.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
                      {address, ir.getInt32(0), ir.getInt32(3), ir.getInt32(1)});
 }

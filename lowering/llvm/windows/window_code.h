@@ -36,7 +36,7 @@ class WindowCode {
   IrValue fused(IrValue a, IrValue b, IrValue c);  // a b + c
   // Calls visit(begin) for blocks of `size`, the last of which may begin earlier; extent >= size.
   void blocks(std::int64_t extent, std::int64_t size, const std::function<void(IrValue)>& visit);
-  // to[c to_pitch + r] = from[r from_pitch + c]
+  // Computes to[c to_pitch + r] = from[r from_pitch + c].
   void transpose(IrValue to, std::int64_t to_pitch, IrValue from, std::int64_t from_pitch, std::int64_t rows,
                  std::int64_t columns);
   void clear(IrValue to, std::int64_t count);
@@ -59,8 +59,8 @@ class PaddedImages : WindowCode {
  public:
   PaddedImages(Function&, DType, std::int64_t channels, const Triple& source, const Triple& before,
                const Triple& needed, const Triple& every = {1, 1, 1});
-  void prepare(double around = 0);  // must be called before the first image
-  IrValue image(IrValue elements);  // the image at this address
+  void prepare(double around = 0);  // must be called before the first image is read
+  IrValue image(IrValue elements);  // returns the address of an image, padded or copied if necessary
   const Triple& extent() const { return extent_; }
   std::int64_t channel() const { return volume(extent_); }
 

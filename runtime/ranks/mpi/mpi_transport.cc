@@ -64,7 +64,7 @@ class Mpi final : public Transport {
   std::map<std::pair<std::uint32_t, int>, Message> coming_;  // pieces received so far
   std::vector<Standing> standing_;
   Clock::time_point asked_;
-  bool far_ = false;  // some rank is on another machine
+  bool far_ = false;  // true if some rank is on another machine
   const std::unique_ptr<Watch> watch_;
 };
 
@@ -103,7 +103,7 @@ Mpi::~Mpi() {
   MPI_Finalize();
 }
 
-// Returns false if a rank does not come.
+// Waits for all ranks at the end. Returns false if a rank does not come.
 bool Mpi::meet_at_end() {
   MPI_Request all_here = MPI_REQUEST_NULL;
   if (MPI_Ibarrier(all_, &all_here) != MPI_SUCCESS) return false;

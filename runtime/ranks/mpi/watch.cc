@@ -71,7 +71,7 @@ class Child {
   Child(int parent, const Watched& own, std::vector<Identity> all) : parent_(parent), own_(own), all_(std::move(all)) {
     while (!sees(first_)) ++first_;
   }
-  // Returns when its rank has ended.
+  // Watches until the rank of this child has ended.
   void run() {
     listen();
     if (!tell(parent_, &ready, 1)) return;

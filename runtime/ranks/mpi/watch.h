@@ -46,7 +46,7 @@ class Watch {
 
  private:
   std::vector<Identity> identities_;
-  std::vector<int> processes_;  // process descriptors; -1: not visible from here
+  std::vector<int> processes_;  // descriptors of the other ranks' processes; -1: the process is not visible from here
   int to_child_ = -1;
   pid_t child_ = -1;
 };

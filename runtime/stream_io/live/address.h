@@ -25,8 +25,8 @@ struct Address {
   enum class Kind { tcp, tcp_listen, local, local_listen, fifo, mqtt, file };
   Kind kind = Kind::tcp;
   std::string name;              // the address as given, without parameters
-  std::string host, port, path;  // path: of a socket or pipe, or the topic
-  std::string format;            // csv or jsonl; empty: not given
+  std::string host, port, path;  // `path` is that of a socket or pipe, or the topic
+  std::string format;            // format of the lines, csv or jsonl; empty: not given
   std::optional<double> retry;   // time to try to connect, in seconds
   double linger = 10;            // time at the end for a slow reader, in seconds
   bool reconnect = false;
@@ -40,7 +40,7 @@ struct Address {
   std::string client;
   int qos = 1;
   bool retain = false;
-  int version = 0;        // version of the protocol: 3 or 5; 0: not given
+  int version = 0;        // version of the MQTT protocol, 3 or 5; 0: not given
   int keepalive = 32767;  // seconds (nine hours); mosquitto 2.0.21 treats 65535 as no limit
   std::string password_file, password_env;
   std::string cafile, capath, cert, key;

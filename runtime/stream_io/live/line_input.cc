@@ -190,7 +190,7 @@ class LineInput final : public ByteInput {
     whole_ = kept;
   }
 
-  // The line without its '\n'.
+  // The line that begins here, without its '\n'.
   std::string_view line_at(std::size_t begin) const {
     const std::string_view rest(buffer_.data() + begin, whole_ - begin);
     return rest.substr(0, rest.find('\n'));
@@ -224,7 +224,7 @@ class LineInput final : public ByteInput {
   bool heard_ = false;  // the peer has sent something; otherwise the next attempt is delayed
   BackOff back_off_;
   bool ended_ = false;
-  std::optional<Time::time_point> draining_;  // time of the signal
+  std::optional<Time::time_point> draining_;  // time of the signal that ends the run
   std::string header_;
   bool header_due_ = false;
   bool tells_writers_ = false;  // a line that equals the header starts a new writer

@@ -61,14 +61,14 @@ class LineOutput final : public ByteOutput {
     if (!early && !held_.empty()) write({});
   }
 
-  void flush() override {}  // write has handed everything over
+  void flush() override {}  // does nothing, because write has handed everything over
 
   void close() override {
     if (!connection_) return;
     try {
       if (address_.kind != Address::Kind::fifo) finish_socket();
     } catch (const LostPeer&) {
-      if (!early_) throw;  // the bytes not taken may be the row that may be lost
+      if (!early_) throw;  // these bytes belong to an early row, which may be lost
     }
     connection_.reset();
   }
@@ -98,7 +98,7 @@ class LineOutput final : public ByteOutput {
     }
   }
 
-  // Keeps the bytes for later, without waiting for a peer.
+  // Keeps the bytes for later instead of waiting for a peer.
   void hold() {
     held_ = waiting_;
     waiting_ = {};
@@ -185,9 +185,9 @@ class LineOutput final : public ByteOutput {
   const bool headed_;
   std::unique_ptr<Peers> peers_;
   Descriptor connection_;
-  bool met_ = false;    // some peer was connected
+  bool met_ = false;    // true after some peer was connected
   bool early_ = false;  // written bytes may be lost
-  std::string held_;    // bytes of an early row that wait for a peer
+  std::string held_;    // bytes of an early row, kept until a peer comes
   Grace grace_;
   std::string_view waiting_;  // bytes not handed over yet
   std::string repeated_;      // the bytes that a new peer gets first

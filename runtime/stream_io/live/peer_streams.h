@@ -9,7 +9,7 @@
 
 namespace rml::rt {
 
-// csv: rows are lines of CSV, otherwise JSON lines.
+// Opens an input from a peer. csv: rows are lines of CSV; otherwise they are JSON lines.
 std::unique_ptr<ByteInput> peer_input(const Address& address, bool csv);
 std::unique_ptr<ByteOutput> peer_output(const Address& address, bool csv);
 

@@ -54,7 +54,7 @@ struct SocketAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-// Empty if the name service does not answer at the moment.
+// Finds the socket addresses of a host. Empty if the name service does not answer at the moment.
 std::vector<SocketAddress> resolve(const Address& address) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -138,7 +138,7 @@ class Attempts : public Peers {
   }
 
   const Address address_;
-  std::string problem_;  // why the last attempt failed
+  std::string problem_;  // the reason why the last attempt failed
   double longest_attempt_ = 30;
 };
 
@@ -229,7 +229,7 @@ class Listening final : public Attempts {
     if (!listener_ && waiting_.empty()) listen();
   }
 
-  void pause(BackOff&, const Check&) override {}  // `attempt` has already waited
+  void pause(BackOff&, const Check&) override {}  // does nothing, because `attempt` has already waited
 
   bool attempt(Descriptor& connection, const Check&) override {
     if (take_waiting(connection)) return true;

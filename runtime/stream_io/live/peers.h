@@ -45,7 +45,7 @@ class Peers {
   virtual bool take_waiting(Descriptor&) { return false; }
 };
 
-// Listens immediately if the address listens.
+// The peers at an address. If the address listens, it starts immediately.
 std::unique_ptr<Peers> peers_at(const Address& address, Direction direction);
 
 }  // namespace rml::rt

@@ -37,10 +37,10 @@ TEST(Fibers, RunInTheOrderInWhichTheyBecameReady) {
       order += static_cast<char>(name - 'a' + 'A');
     });
   }
-  EXPECT_EQ(order, "");  // the maker has not waited yet
+  EXPECT_EQ(order, "");  // no function has run, because the maker has not waited yet
   for (int k = 0; k < 3; ++k) go_on.send(k);
   group.join();
-  EXPECT_EQ(order, "aAbcBC");  // a receives the value that the maker waits to send, and continues
+  EXPECT_EQ(order, "aAbcBC");  // a receives the value that the maker waits to send, and then continues
 }
 
 TEST(Fibers, TheMakerTakesTurns) {
@@ -114,7 +114,7 @@ TEST(Fibers, DeadlinesPassWhileOthersRun) {
   group.go([&] { soon.send(1); });
   group.join();
   EXPECT_EQ(order, "snl");
-  EXPECT_EQ(rml::select(rml::on_recv(never), rml::after(1ms)), 1u);  // the maker may wait too
+  EXPECT_EQ(rml::select(rml::on_recv(never), rml::after(1ms)), 1u);  // the maker of the group may wait too
 }
 
 TEST(Fibers, AStopEndsAWait) {

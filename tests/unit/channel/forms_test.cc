@@ -276,7 +276,7 @@ TEST(Values, TensorsMoveOrAreCopied) {
     group.go([&] {
       c.send(std::move(moved));
       c.send(kept);
-      kept.values[0] = 5.0F;  // must not change the copy
+      kept.values[0] = 5.0F;  // a change of the original must not change the copy
       c.close();
     });
     const auto first = c.recv(), second = c.recv();

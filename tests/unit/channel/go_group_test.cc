@@ -28,7 +28,8 @@ TEST(GoGroup, PassesTheFirstExceptionOnAndReportsAll) {
   GoGroup group;
   group.go("one", [] { throw std::runtime_error("first"); });
   group.go("two", [&](const std::stop_token& stop) {
-    EXPECT_EQ(never.recv(stop).outcome(), Outcome::stopped);  // stopped by the first exception
+    // The wait is stopped by the exception of the other function.
+    EXPECT_EQ(never.recv(stop).outcome(), Outcome::stopped);
     throw 2;
   });
   group.go("three", [] {});

@@ -201,7 +201,7 @@ TEST(GoSelect, IsFairAmongReadyCases) {
     a.try_send(1);
     b.try_send(1);
     c.try_recv();
-    ++taken[select(on_recv(a), on_recv(b), on_send(c, 1), on_recv(a))];  // the same channel twice
+    ++taken[select(on_recv(a), on_recv(b), on_send(c, 1), on_recv(a))];  // the case of the same channel occurs twice
   }
   for (const int n : taken) EXPECT_NEAR(n, 2'000, 200);
 }
@@ -369,7 +369,7 @@ TEST(PaddleDefects, ABlockedSenderDoesNotOvertakeTheBuffer9388) {
     GoGroup group;
     int next = 0;
     while (static_cast<std::size_t>(next) < capacity) c.send(next++);
-    for (int k = 0; k < 6; ++k) {  // one after the other, so that their order is known
+    for (int k = 0; k < 6; ++k) {  // starts the calls one after the other, so that their order is known
       group.go([c, value = next++] { c.send(value); });
       await([&] { return c.waiting() == static_cast<std::size_t>(k + 1); });
     }

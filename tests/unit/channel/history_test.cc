@@ -69,7 +69,7 @@ class Filling {
     int by;
   };
   std::vector<Change> changes_;
-  std::vector<std::int64_t> counts_;  // number before the change of that index
+  std::vector<std::int64_t> counts_;  // number of elements before the change of that index
 };
 
 // Checks all calls of a channel that is empty at the end. Returns an empty text if there is no
@@ -172,7 +172,7 @@ class Caller {
           }
       }
     }
-    stop_.request_stop();  // no further calls will serve the waiting ones
+    stop_.request_stop();  // stops calls that wait, since no further calls will serve them
   }
 
   void drain() {

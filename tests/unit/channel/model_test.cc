@@ -105,7 +105,7 @@ class RandomRun {
   void consume(std::uint32_t consumer) {
     std::minstd_rand random(consumer + 100);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>
-        last;  // last number by producer and channel, plus 1
+        last;  // last number received from each producer on each channel, plus 1
     std::vector<RecvChannel<Message>> open(channels_.begin(), channels_.end());
     const auto take = [&](std::size_t k, const Received<Message>& r) {
       if (r.closed()) open[k] = {};
@@ -166,7 +166,7 @@ enum class Kind { send, recv, close };
 
 struct TimedCall {
   Kind kind = Kind::send;
-  int value = 0;  // sent, or received if `done`
+  int value = 0;  // the value that was sent, or received if `done`
   Outcome outcome = Outcome::done;
   std::uint64_t began = 0, ended = 0;
 };
@@ -309,11 +309,16 @@ TEST(ChannelModel, WhatNoQueueExplainsIsSeen) {
   const TimedCall take_one{Kind::recv, 1, Outcome::done, 5, 8}, take_two{Kind::recv, 2, Outcome::done, 6, 7};
   const TimedCall nothing{Kind::recv, 0, Outcome::not_ready, 9, 10}, late_two{Kind::recv, 2, Outcome::done, 9, 10};
   EXPECT_TRUE(Explanation({send_one, send_two, take_one, take_two, nothing}, 2).exists());
-  EXPECT_FALSE(Explanation({send_one, send_two, take_one, take_two}, 1).exists());  // the queue was full
-  EXPECT_FALSE(Explanation({send_one, send_two, take_one, nothing}, 2).exists());   // 2 is in the queue
-  EXPECT_FALSE(Explanation({send_one, send_two, take_two, late_two}, 2).exists());  // received twice
-  EXPECT_FALSE(Explanation({send_one, send_two, take_two}, 2).exists());            // out of order
-  EXPECT_FALSE(Explanation({send_one, take_one}, 0).exists());                      // a send that did not wait
+  // Impossible, because the queue was full.
+  EXPECT_FALSE(Explanation({send_one, send_two, take_one, take_two}, 1).exists());
+  // Impossible, because 2 is in the queue.
+  EXPECT_FALSE(Explanation({send_one, send_two, take_one, nothing}, 2).exists());
+  // Impossible, because a value was received twice.
+  EXPECT_FALSE(Explanation({send_one, send_two, take_two, late_two}, 2).exists());
+  // Impossible, because the values are out of order.
+  EXPECT_FALSE(Explanation({send_one, send_two, take_two}, 2).exists());
+  // Impossible without a buffer, because the send did not wait.
+  EXPECT_FALSE(Explanation({send_one, take_one}, 0).exists());
 }
 
 }  // namespace

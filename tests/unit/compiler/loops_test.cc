@@ -155,7 +155,7 @@ TEST(Loops, AnOperandOfTheFutureOrOfAnotherTypeIsRefused) {
 TEST(Loops, AnIndexThatIsNotCheckedIsRefused) {
   of_each_subject([](Mutants& m, Subject& s) {
     each_nest(s.program, [&](loops::Nest& nest) {
-      bool is_used = false;  // false: it is used in a later nest
+      bool is_used = false;  // true if an access of this nest uses the index; otherwise a later nest does
       loops::each_access(nest, [&](const loops::Access& a, bool) { is_used = is_used || !a.computed.empty(); });
       if (!is_used) return;
       for (loops::Element& e : nest.body) {

@@ -42,9 +42,10 @@ TEST(Explain, examples_parse_but_for_those_of_syntax_errors) {
   for (const Code code : all_codes()) {
     for (const Example& example : examples(explain(code))) {
       const Parsed p(example.text);
-      std::string own;  // the first report with the code of this page
+      std::string own;  // text of the first report with the code of this page
       for (const Diagnostic& d : p.diagnostics.all()) {
-        const bool import = d.code == Code::E0802;  // examples are single files
+        // True for errors of imports, which examples have because they are single files.
+        const bool import = d.code == Code::E0802;
         if (d.code == code) own = d.message;
         EXPECT_TRUE(import || (d.code == code && !example.right)) << code_name(code) << ": " << d.message;
       }

@@ -46,7 +46,8 @@ TEST(AddInPlace, TheSumIsAddedInThePassThatWantsIt) {
   EXPECT_TRUE(t.program.units[0].passes[0].prologue.statements.empty());
   ASSERT_NE(t.moved(), nullptr);
   EXPECT_EQ(t.moved()->onto, t.weights);
-  EXPECT_EQ(std::get<steps::Branch>(t.body().statements[1]).then_block->statements.size(), 2u);  // nothing is stored
+  // The two statements contain no store.
+  EXPECT_EQ(std::get<steps::Branch>(t.body().statements[1]).then_block->statements.size(), 2u);
 }
 
 TEST(AddInPlace, NotWhereTheSumIsTold) {

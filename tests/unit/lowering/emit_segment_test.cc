@@ -211,7 +211,7 @@ TEST_P(EmitSegments, FixedCapacity) {
   const auto pop = reinterpret_cast<std::int32_t (*)(void*, std::int32_t*)>(jit->symbol("f_pop", error));
   std::vector<std::uint64_t> state(200), memory(200);
   EXPECT_EQ(init(state.data(), memory.data(), 16), RML_FAULT_MEMORY);
-  // 17 bytes per cycle, and 64 for each of 5 buffers and for the block.
+  // The block has 17 bytes per cycle, and 64 for each of 5 buffers and for itself.
   ASSERT_EQ(init(state.data(), memory.data(), 16 * 17 + 64 * 6), 0);
   for (int round = 0; round < 2; ++round) {
     std::int32_t y = -1;

@@ -12,7 +12,7 @@ namespace {
 
 struct Levels {
   int optimization;
-  std::uint32_t large_step;  // 0: NODE_run calls the step
+  std::uint32_t large_step;  // limit for inlining the step; 0: NODE_run calls it
 };
 void PrintTo(const Levels& levels, std::ostream* to) {
   *to << "O" << levels.optimization << (levels.large_step == 0 ? "_called" : "");

@@ -117,7 +117,7 @@ TEST(Segment, WhatTheBackwardSweepReadsIsKept) {
   std::map<Home::Kind, int> kinds;
   for (const auto& [v, home] : segment.homes) ++kinds[home.kind];
   EXPECT_EQ(kinds[Home::cell], 1);
-  EXPECT_EQ(kinds[Home::array], 3);  // end, the factor, and o for its rows
+  EXPECT_EQ(kinds[Home::array], 3);  // the arrays of end, of the factor, and of o for its rows
   EXPECT_EQ(segment.homes.at(find(s, "o")).kind, Home::array);
 }
 

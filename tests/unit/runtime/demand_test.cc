@@ -178,7 +178,7 @@ class Program {
   std::vector<std::uint64_t> state_;
 };
 
-// y = if e then x else post y
+// The program y = if e then x else post y.
 std::uint32_t next_end(Program& p, std::uint32_t e, std::uint32_t x) {
   const std::uint32_t at_end = p.on(e), before = p.on(e, false);
   const std::uint32_t y = p.row(RML_EQ_MERGE, e);

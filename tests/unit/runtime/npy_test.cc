@@ -237,8 +237,8 @@ TEST_F(NpzErrors, truncated_and_damaged) {
 TEST_F(NpzErrors, bomb) {
   std::string bomb = archive();
   const std::size_t directory = bomb.find("PK\x01\x02");
-  bomb[directory + 10] = 8;       // marks the entry as deflated
-  bomb[directory + 27] = '\x70';  // changes the size to 1.9 GB
+  bomb[directory + 10] = 8;       // marks the entry of the archive as deflated
+  bomb[directory + 27] = '\x70';  // changes the size of the entry to 1.9 GB
   const std::string text = answer(bomb);
   EXPECT_NE(text.find("more than deflate can hold"), std::string::npos) << text;
 }

@@ -16,7 +16,7 @@ namespace {
 
 struct Counts {
   explicit Counts(std::int64_t n) : done(static_cast<std::size_t>(n)) {}
-  mutable std::vector<int> done;  // by round
+  mutable std::vector<int> done;  // number of computed pieces in each round
   mutable std::atomic<std::uint32_t> most_worker{0};
   mutable std::atomic<int> clashes{0}, pieces{0};
   mutable std::atomic<bool> works[RML_MOST_THREADS] = {};

@@ -107,7 +107,7 @@ TEST(ReadAhead, reads_while_the_program_computes) {
   while (read.reads < 200 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
   EXPECT_GE(read.reads, 200);
   std::this_thread::sleep_for(20ms);
-  EXPECT_LT(read.reads, 5000);  // a bounded number of rows
+  EXPECT_LT(read.reads, 5000);  // only a bounded number of rows was read ahead
 }
 
 TEST(ReadAhead, a_failure_comes_where_its_row_would) {

@@ -27,7 +27,7 @@ TEST(Readable, what_a_terminal_would_obey) {
   EXPECT_EQ(readable("\x1b[2J"), "\\u{1b}[2J");
   EXPECT_EQ(readable("a\rb\x07\x08\x7f"), "a\\u{d}b\\u{7}\\u{8}\\u{7f}");
   EXPECT_EQ(readable(std::string("\0", 1)), "\\u{0}");
-  EXPECT_EQ(readable("\u009b2J"), "\\u{9b}2J");  // CSI as one character
+  EXPECT_EQ(readable("\u009b2J"), "\\u{9b}2J");  // CSI, the beginning of a control sequence, as one character
   EXPECT_EQ(readable("\u202eabc\u202c\u2066\u2069\u200f"), "\\u{202e}abc\\u{202c}\\u{2066}\\u{2069}\\u{200f}");
   EXPECT_EQ(readable("\u2028\ufeff\U000e0041"), "\\u{2028}\\u{feff}\\u{e0041}");
 }
@@ -35,7 +35,7 @@ TEST(Readable, what_a_terminal_would_obey) {
 TEST(Readable, bytes_that_are_no_text) {
   EXPECT_EQ(readable("\x9b\xff"), "\\x9b\\xff");
   EXPECT_EQ(readable("\xc1\x81\xe0\x80\x9b\xf0\x80\x80\x9b"),
-            "\\xc1\\x81\\xe0\\x80\\x9b\\xf0\\x80\\x80\\x9b");  // overlong
+            "\\xc1\\x81\\xe0\\x80\\x9b\\xf0\\x80\\x80\\x9b");  // sequences that are longer than necessary
   EXPECT_EQ(readable("\xed\xa0\x80\xf4\x90\x80\x80"),
             "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");  // a surrogate, and a code point that is too large
   EXPECT_EQ(readable("\xe2\x80"), "\\xe2\\x80");

@@ -152,7 +152,8 @@ void Conversation::wait_until_it_waits() {
     const auto threads = std::filesystem::directory_iterator("/proc/" + std::to_string(child_) + "/task");
     return std::ranges::all_of(threads, [](const std::filesystem::directory_entry& thread) {
       const std::string stat = text_of(thread.path() / "stat");
-      return stat.empty() || stat.find(") S ") != std::string::npos;  // a thread that has ended has no status
+      // True if the thread waits or has ended; a thread that has ended has no status.
+      return stat.empty() || stat.find(") S ") != std::string::npos;
     });
   };
   int quiet = 0;  // observations in a row; one thread may wake another between two of them

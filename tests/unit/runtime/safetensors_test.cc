@@ -53,7 +53,7 @@ TEST(Safetensors, writes_what_it_reads) {
                                     {"n", RML_I64, {2}, {std::string_view(numbers).substr(0, 8), "abcdefgh"}}};
   std::string bytes = safetensors_head(tensors, {{"who", "\"me\""}});
   EXPECT_EQ(bytes.size() % 8, 0u);
-  EXPECT_EQ(tensors[0].name, "n");  // larger elements first
+  EXPECT_EQ(tensors[0].name, "n");  // tensors with larger elements come first
   bytes += numbers + flags;
   const Safetensors file = read_safetensors("f", bytes);
   EXPECT_EQ(file.metadata.at("who"), "\"me\"");

@@ -35,21 +35,21 @@ Schedule schedule_of(const Source& source) {
 }
 
 constexpr Source sources[] = {
-    {"../examples/pid/pid.rml", ""},                          // forward, straight
-    {"acceptance/case03_backfill.rml", "alone"},              // segments of one backward sweep
-    {"acceptance/case03_backfill.rml", "sampled"},            // on a sampled clock
-    {"acceptance/case03_backfill.rml", "nested"},             // many units
-    {"acceptance/case04_batch_norm.rml", "batch_mean"},       // four sweeps
+    {"../examples/pid/pid.rml", ""},                          // a forward unit in a straight program
+    {"acceptance/case03_backfill.rml", "alone"},              // segments with one backward sweep
+    {"acceptance/case03_backfill.rml", "sampled"},            // segments on a sampled clock
+    {"acceptance/case03_backfill.rml", "nested"},             // a program with many units
+    {"acceptance/case04_batch_norm.rml", "batch_mean"},       // segments with four sweeps
     {"acceptance/case08_two_cuts.rml", "inputs"},             // a condition that holds only at the cut
-    {"acceptance/case08_two_cuts_backward.rml", "inputs"},    // a side cell
+    {"acceptance/case08_two_cuts_backward.rml", "inputs"},    // a segment with a side cell
     {"acceptance/case06_rnn.rml", "every_cycle"},             // a training
-    {"language/iterators/gradient_across_a_branch.rml", ""},  // calls
+    {"language/iterators/gradient_across_a_branch.rml", ""},  // a program with calls
     {"figures/fig20_diff_lstm_numeric.rml", "mixed"},         // posts that wait for a sampled clock
-    {"acceptance/case05_pipelines.rml", "train2"},            // retimed
+    {"acceptance/case05_pipelines.rml", "train2"},            // a program whose units are retimed
     {"acceptance/case02_multirate.rml", "lookahead"},         // streams without their first elements
     {"figures/fig21_lstm_bi_diff.rml", "train"},              // a unit that does not always wait
-    {"language/late/fby_on_late_clock.rml", "main"},          // and others
-    {"../examples/pid/pid.rml", "", Grain::op},               // networks
+    {"language/late/fby_on_late_clock.rml", "main"},          // a program with other memories
+    {"../examples/pid/pid.rml", "", Grain::op},               // a network
     {"../benchmarks/ml/lstm_infer.rml", "", Grain::op},
     {"acceptance/case06_rnn.rml", "every_cycle", Grain::stage},
     {"acceptance/case06_rnn.rml", "every_cycle", Grain::op},
@@ -60,7 +60,7 @@ constexpr Source sources[] = {
     {"rows/cases/lazy_branch.rml", "", Grain::none, {Ends::by_need}},
     {"rows/cases/lazy_memory.rml", "", Grain::none, {Ends::by_need}},
     {"rows/cases/level.rml", "", Grain::none, {Ends::by_need}},
-    {"rows/cases/restart_trained.rml", ""},  // looks back
+    {"rows/cases/restart_trained.rml", ""},  // a unit that looks back
     // Shared windows.
     {"../examples/sunspots/sunspots.rml", "", Grain::none, {Ends::plain, Windows::shared}},
     {"rows/cases/moved_by_hand.rml", "", Grain::none, {Ends::plain, Windows::wide}},

@@ -359,7 +359,7 @@ class Mutation {
 
   const Schedule& s_;
   const Core& core_;
-  std::vector<bool> certain_;  // by value
+  std::vector<bool> certain_;  // one per value: true if it is certainly needed
   std::vector<Mutant> out_;
 };
 

@@ -12,7 +12,7 @@ namespace rml {
 struct Mutant {
   std::string kind, what;
   Schedule schedule;
-  bool right = false;  // true: the change keeps the meaning
+  bool right = false;  // true if the change keeps the meaning
 };
 
 // Every kind of change, at each place where its effect is known.

@@ -79,7 +79,7 @@ void put_under_last(steps::Block& block, std::size_t at, bool holds) {
 }
 
 TEST(StepsMutants, AreRefused) {
-  std::map<std::string, std::pair<int, int>> kinds;  // by kind: refused, accepted
+  std::map<std::string, std::pair<int, int>> kinds;  // for each kind of change: how many were refused, and accepted
   for (const StepsSource& source : steps_sources) {
     const std::string text = text_of(source);
     steps::Program right = read(text);

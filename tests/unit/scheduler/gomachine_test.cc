@@ -149,7 +149,7 @@ TEST(gomachine, emit_with_and_without_consumer) {
   const auto a = graph.source("a", 3), b = graph.source("b", 4), same = graph.operation("same", 1, sum);
   graph.connect(a, same, 0);
   expect_well(graph);
-  EXPECT_EQ(graph.result(a), std::nullopt);  // the consumer has taken the value
+  EXPECT_EQ(graph.result(a), std::nullopt);  // no result remains, because the consumer has taken the value
   EXPECT_EQ(graph.result(b), 4);
   EXPECT_EQ(graph.result(same), 3);
   graph.keep(a);
@@ -228,7 +228,7 @@ TEST(gomachine, broadcast_both_consumers_get_the_value) {
   graph.connect(a, right, 0);
   EXPECT_TRUE(graph.run().empty());
   EXPECT_EQ(**graph.result(left), 9);
-  EXPECT_EQ(*graph.result(left), *graph.result(right));  // shared
+  EXPECT_EQ(*graph.result(left), *graph.result(right));  // both results are the same object
 }
 
 TEST(gomachine, broadcast_cancelled) {

@@ -146,7 +146,7 @@ struct Operand {
 // Operands without initial values come from earlier nodes, the others from any node.
 struct Random {
   std::vector<std::vector<Operand>> nodes;
-  std::vector<std::int64_t> lengths;  // of sources
+  std::vector<std::int64_t> lengths;  // lengths of the sources
 };
 
 Random random_graph(std::mt19937_64& random) {
@@ -156,7 +156,7 @@ Random random_graph(std::mt19937_64& random) {
   graph.lengths.resize(graph.nodes.size());
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     graph.lengths[n] = static_cast<std::int64_t>(below(60));
-    if (n == 0 || below(5) == 0) continue;  // a source
+    if (n == 0 || below(5) == 0) continue;  // the node gets no operands: it is a source
     graph.nodes[n].push_back({below(n), 0});
     for (std::size_t k = below(4); k > 0; --k) {
       if (below(3) == 0)

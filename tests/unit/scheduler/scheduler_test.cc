@@ -87,7 +87,7 @@ TEST(scheduler, woken_while_it_runs_it_runs_again) {
   });
   scheduler.wake(task);
   runs.acquire();
-  for (int k = 0; k < 5; ++k) scheduler.wake(task);  // equivalent to one wake-up
+  for (int k = 0; k < 5; ++k) scheduler.wake(task);  // five calls are equivalent to one wake-up
   woken.release();
   quiet.wait_for(1);
   EXPECT_EQ(count, 2);
@@ -133,7 +133,7 @@ TEST(scheduler, a_task_woken_next_goes_before_the_others) {
     order += 'a';
     scheduler.wake(b);
     scheduler.wake_next(c);
-    scheduler.wake_next(d);  // only one task can be the next
+    scheduler.wake_next(d);  // replaces the earlier call, because only one task can be the next
   });
   scheduler.wake(a);
   quiet.wait_for(1);
@@ -175,7 +175,7 @@ TEST(scheduler, those_who_run_again_and_again_do_not_keep_the_others_from_runnin
   scheduler.wake(a);
   scheduler.wake(b);
   runs.acquire();
-  scheduler.wake(c);  // this thread has a queue of its own
+  scheduler.wake(c);  // adds c to a queue of this thread's own
   woken.release();
   quiet.wait_for(1);
   EXPECT_LT(turns_before, 150);
@@ -323,7 +323,7 @@ TEST(scheduler, destroyed_with_tasks_queued) {
     std::thread destroyer([&] { scheduler.reset(); });
     ends.count_down();
     destroyer.join();
-    EXPECT_EQ(ended, 1);  // a run that has begun ends
+    EXPECT_EQ(ended, 1);  // the run that had begun has ended
   }
 }
 

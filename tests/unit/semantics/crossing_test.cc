@@ -58,7 +58,7 @@ const std::string on_real_c = "clock c2 = base on %0\nclock c3 = base on not %0\
 const std::string real_inputs = "%0: bool = input 0  c #0\n%1: f64 = input 1  x #0\n";
 const std::string real_ports = "input c = %0\ninput x = %1\n";
 
-// y = if c then x else post y
+// The program is y = if c then x else post y.
 TEST(Crossings, BackwardRecurrence) {
   Explored e(real_inputs +
                  "%2: f64 on c2 = when %0 %1\n%3: f64 = post %5\n%4: f64 on c3 = when not %0 %3\n"
@@ -90,7 +90,7 @@ TEST(Crossings, BoundedLookAhead) {
   EXPECT_EQ(e.set(edge.through.of[3]), " 2");
 }
 
-// post (x when c): waits until the clock ticks.
+// In post (x when c), a row waits until the clock ticks.
 TEST(Crossings, SampledLookAhead) {
   Explored e(real_inputs + "%2: f64 on c2 = when %0 %1\n%3: f64 on c2 = post %2\n" + real_ports + "output y = %3\n",
              on_real_c);
@@ -128,7 +128,7 @@ TEST(Crossings, Promises) {
   }
 }
 
-// x = post (0 fby x), and v = v + 1.
+// The values x = post (0 fby x) and v = v + 1 need themselves.
 TEST(Crossings, ValuesThatNeedThemselves) {
   Explored knot(real_inputs + "%2: f64 = const 0\n%3: f64 = fby %2 %4\n%4: f64 = post %3  y #0\n" + real_ports +
                 "output y = %4\n");

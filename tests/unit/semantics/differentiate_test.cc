@@ -31,7 +31,7 @@ struct Differentiated {
 
 struct Useful {
   const char* text;
-  std::vector<std::string> outputs;  // outputs with an adjoint
+  std::vector<std::string> outputs;  // outputs that have an adjoint
   const char* variables;             // variables that get adjoints
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 struct Inferred {
   const char* text;
-  const char* signature;  // of node f
+  const char* signature;  // expected signature of node f
 };
 
 class InferClocks : public testing::TestWithParam<Inferred> {};

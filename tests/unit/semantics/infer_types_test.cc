@@ -8,7 +8,7 @@ namespace {
 
 struct InferredTypes {
   const char* text;
-  const char* signature;  // of node f
+  const char* signature;  // expected signature of node f
 };
 
 class InferTypes : public testing::TestWithParam<InferredTypes> {};

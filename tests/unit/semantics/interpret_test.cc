@@ -140,7 +140,7 @@ TEST(Interpret, WhatNeedsItselfIsUndeterminedForEver) {
   EXPECT_EQ(
       run("%0: i32 = input 0\n%1: i32 = add %0 %2\n%2: i32 = negate %1\ninput x = %0\noutput y = %1\n", "x | 1 2\n"),
       "y | ? ?\n");
-  // x = post (0 fby x)
+  // The program is x = post (0 fby x).
   EXPECT_EQ(run("%0: i32 = input 0\n%1: i32 = const 0\n%2: i32 = fby %1 %3\n%3: i32 = post %2\n"
                 "input u = %0\noutput x = %3\n",
                 "u | 1 2 3\n"),
@@ -192,7 +192,7 @@ TEST(Interpret, ClocksThatWaitForTheFuture) {
 }
 
 TEST(Interpret, NestedBackfill) {
-  // o = backfill (backfill x b) a
+  // The program is o = backfill (backfill x b) a.
   EXPECT_EQ(
       run("clock c2 = base on %0\nclock c3 = base on not %0\nclock c4 = base on %1\nclock c5 = base on not %1\n"
           "%0: bool = input 0\n%1: bool = input 1\n%2: i32 = input 2\n"
@@ -258,7 +258,7 @@ TEST(Interpret, DivisionFailsEvenIfNobodyAsks) {
   EXPECT_EQ(fault->value, ValueId{2});
   EXPECT_EQ(fault->cycle, 2);
   EXPECT_EQ(interpreter.pushed(), 2);
-  EXPECT_TRUE(interpreter.push(column(inputs, 3)));  // the run is over
+  EXPECT_TRUE(interpreter.push(column(inputs, 3)));  // nothing happens, because the run is over
   EXPECT_EQ(drain(interpreter, core), "x | 1 2\ny | 2 0\n");
 }
 

@@ -112,7 +112,7 @@ TEST(Uses, ListsWhoHasAValueAsOperand) {
   EXPECT_EQ(of(1), values({2, 11, 11}));
   EXPECT_EQ(of(9), values({10, 10, 12}));
   EXPECT_EQ(of(10), values({12}));
-  EXPECT_EQ(of(12), values({}));  // a port is not a user
+  EXPECT_EQ(of(12), values({}));  // a port is not counted as a user
   core.values.push_back(core[ValueId{10}]);
   EXPECT_EQ(of(13), values({}));
   EXPECT_EQ(of(9), values({10, 10, 12}));

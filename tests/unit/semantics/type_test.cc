@@ -40,7 +40,7 @@ TEST(Shape, element_count_is_bounded) {
   EXPECT_EQ(element_count({std::int64_t{1} << 32}), std::int64_t{1} << 32);
   EXPECT_FALSE(element_count({(std::int64_t{1} << 32) + 1}));
   EXPECT_FALSE(element_count({std::int64_t{1} << 62, std::int64_t{1} << 62}));
-  EXPECT_FALSE(element_count({0, std::int64_t{1} << 62}));  // strides would overflow
+  EXPECT_FALSE(element_count({0, std::int64_t{1} << 62}));  // there is no count, because strides would overflow
   EXPECT_FALSE(element_count({-1}));
 }
 

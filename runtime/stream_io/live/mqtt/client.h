@@ -65,7 +65,7 @@ class MqttClient {
   const Direction direction_;
   const int version_;
   mosquitto* library_ = nullptr;
-  bool begun_ = false;      // the library has host and port
+  bool begun_ = false;      // true if the library has been given host and port
   bool ipv4_ = false;       // the host is resolved to addresses of IPv4 only
   bool connected_ = false;  // the broker has accepted the connection
   bool answered_ = false;

@@ -101,7 +101,7 @@ class MqttInput final : public ByteInput {
   std::int64_t messages_ = 0;
   std::int64_t empty_at_ = -1;
   std::int64_t too_long_at_ = -1;
-  std::optional<Time::time_point> draining_;  // time of the signal
+  std::optional<Time::time_point> draining_;  // time of the signal that ends the run
   MqttClient client_;
 };
 
@@ -138,7 +138,7 @@ class MqttOutput final : public ByteOutput {
  private:
   struct Message {
     int number;
-    std::string payload;  // with quality of service 0 only; otherwise the library keeps it
+    std::string payload;  // text of the message, with quality of service 0 only; otherwise the library keeps it
   };
 
   void send(const std::string& payload) {
@@ -191,7 +191,7 @@ class MqttOutput final : public ByteOutput {
       throw LostPeer(address_.name, failure.text() + so_far());
     }
     if (progress_) progress_ = Time::now();
-    if (address_.qos > 0) return;  // the library sends the messages again
+    if (address_.qos > 0) return;  // the library itself sends the messages again
     std::deque<Message> again;
     again.swap(open_);
     for (const Message& message : again) {
