@@ -11,7 +11,7 @@ struct CompletedCommand {
   std::vector<std::string> options;  // for example "--node", "-O"
 };
 
-// `shell`: bash, zsh or fish.
+// Writes the completion script for a shell: bash, zsh or fish.
 std::string shell_completion(const std::string& shell, const std::vector<CompletedCommand>& commands);
 
 }  // namespace rml

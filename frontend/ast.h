@@ -248,10 +248,10 @@ struct TensorFiles;
 
 struct Program {
   Interner names;
-  std::vector<ast::Expr> exprs;      // indexed by ExprId
-  std::vector<Span> expr_spans;      // indexed by ExprId
-  std::vector<ast::Node> nodes;      // indexed by NodeId
-  std::vector<ast::Const> consts;    // indexed by ConstId
+  std::vector<ast::Expr> exprs;      // all expressions of the program, indexed by ExprId
+  std::vector<Span> expr_spans;      // places of the expressions, indexed by ExprId
+  std::vector<ast::Node> nodes;      // all nodes of the program, indexed by NodeId
+  std::vector<ast::Const> consts;    // all constants of the program, indexed by ConstId
   std::vector<ast::Module> modules;  // modules[0] is the file named on the command line,
                                      // modules[1] the prelude; both always exist
 

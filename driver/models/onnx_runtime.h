@@ -24,7 +24,8 @@ struct NamedTensor {
 
 class OnnxRuntime {
  public:
-  // `library`: the file, or empty to search the system's folders. Throws OnnxRuntimeError.
+  // Loads ONNX Runtime from a file; if `library` is empty, from the system's folders. Throws
+  // OnnxRuntimeError.
   explicit OnnxRuntime(const std::string& library);
   ~OnnxRuntime();
   std::string version() const;

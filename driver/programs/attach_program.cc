@@ -506,7 +506,7 @@ class Attachment {
   Attached attached_;
   std::uint64_t attached_at_ = 0;                                // address of the data for the runner
   std::unordered_map<std::string_view, std::uint64_t> exports_;  // address of each exported function's entry
-  std::map<std::size_t, Place> placed_;                          // indexed by section of the object
+  std::map<std::size_t, Place> placed_;                          // place of each section of the object, by its index
   std::unordered_map<std::uint64_t, std::uint64_t> stub_of_;     // address of each entry's stub
   // Offset of the next stub; the address of a stub minus its offset.
   std::uint64_t stubs_ = 0, stubs_base_ = 0;

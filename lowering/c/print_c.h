@@ -20,7 +20,7 @@ struct Text {
 // The parts that have no C. If there are none, print_c may be called.
 std::vector<loops::Refusal> find_refused(const loops::Program&);
 
-// `header_name`: the name by which the source includes the header.
+// Prints the program as C. The source includes the header by the name `header_name`.
 Text print_c(const loops::Program&, const SourceMap&, const std::string& header_name);
 
 }  // namespace rml::c99

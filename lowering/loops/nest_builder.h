@@ -12,7 +12,7 @@ namespace rml::loops {
 
 class NestBuilder {
  public:
-  // `sums`: the axes along which elements are combined.
+  // Begins a nest. `sums` marks the axes along which elements are combined.
   NestBuilder(Scope&, ValueId of, const Shape& loops, const std::vector<bool>& sums = {});
 
   // An access with the given strides along each axis of the loops.

@@ -39,7 +39,7 @@ class Marks {
   }
 
  private:
-  std::vector<bool> is_marked_;  // one per ValueId
+  std::vector<bool> is_marked_;  // one per ValueId: true if a statement uses the value
   std::vector<ValueId> all_;
 };
 

@@ -65,8 +65,8 @@ class ProgramBuilder {
   const Schedule& schedule_;
   const Streams& streams_;
   steps::Program program_;
-  std::vector<QueueId> queue_of_;      // indexed by ValueId
-  std::map<ValueId, CellId> cell_of_;  // indexed by fby
+  std::vector<QueueId> queue_of_;      // the queue of each value, by ValueId
+  std::map<ValueId, CellId> cell_of_;  // the cell of each memory, by its fby
   // For straight programs, indexed by ValueId: the outputs that the value is.
   std::vector<std::vector<std::uint32_t>> outputs_of_;
   std::vector<std::vector<std::uint32_t>> asserts_of_;  // indexed by ValueId: sites of the asserts that check it

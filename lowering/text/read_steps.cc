@@ -18,7 +18,7 @@ constexpr std::size_t most_branches = 2000, most_bodies = 256;  // limits of nes
 
 class StepsReader : FormReader {
  public:
-  // `sites`: for the body of an iteration, the number of sites of the whole program.
+  // Reads steps. For the body of an iteration, `sites` is the number of sites of the whole program.
   StepsReader(TextLines& lines, std::size_t depth, std::size_t sites)
       : FormReader(lines), depth_(depth), outer_sites_(sites) {}
 

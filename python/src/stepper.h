@@ -9,7 +9,8 @@ namespace rml::python {
 // Reads the arguments of a call for one cycle, and builds the row that it returns.
 class StepPorts {
  public:
-  // row: the named tuple class that combines the values of several outputs.
+  // Prepares the conversion of ports. `row` is the named tuple class that combines the values of
+  // several outputs.
   StepPorts(const rml_program& program, nb::object row);
 
   // Reads the values by position, and then those by the names in `names`. Throws the error that

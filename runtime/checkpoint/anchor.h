@@ -60,7 +60,7 @@ class Anchor {
   bool repeated(std::uint32_t origin) const { return memories_[origin].repeated; }
   // The copied value; null for a parameter whose first value has not been read.
   const char* memory(std::uint32_t origin) const;
-  // `parameter` is the index of a row of `parameters`.
+  // True if the parameter with this index in `parameters` has been read.
   bool looked_at(std::uint32_t parameter) const { return current_->parameters[parameter].looked_at; }
   const char* given(std::uint32_t parameter) const { return current_->parameters[parameter].given; }
   const std::vector<Stream>& inputs() const { return inputs_; }
@@ -121,7 +121,7 @@ class Anchor {
   void forget_all();
 
   const rml_program& program_;
-  std::vector<Memory> memories_;  // one per origin
+  std::vector<Memory> memories_;  // memories of the program, one per origin
   std::vector<Unit> units_;       // one per unit; the last one is the host
   std::uint32_t clocks_ = 1;      // number of clocks
   bool segmented_ = false;        // true if some unit has segments

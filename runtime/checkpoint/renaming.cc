@@ -119,7 +119,7 @@ std::string form_of(const NamedMemory& m) {
 // The memories of one instance in the file and in the program.
 struct Side {
   NamedMemories file, program;
-  std::vector<const rml_memory*> memories;  // indexed by memory of the program
+  std::vector<const rml_memory*> memories;  // memories of the file, indexed by memory of the program
 };
 
 std::vector<Renamed> by_place(const Side& side, const std::set<std::string>& in_file,

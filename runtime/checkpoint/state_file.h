@@ -23,7 +23,7 @@ class StateFile {
   // The numbers of a tensor of counts, each checked to be in 0 … 2^62.
   std::vector<std::int64_t> counts(const std::string& tensor) const;
 
-  // `many`: the tensor has any number of elements of this shape.
+  // Checks that the file has this tensor. With `many`, it has any number of elements of this shape.
   void expect(const std::string& tensor, std::uint8_t dtype, std::vector<std::uint64_t> shape, bool many);
   // Also expects the first values that were given to parameters.
   void expect_given();

@@ -1,4 +1,4 @@
-// Marks depth first. Every marked subject has a cell.
+// Marks the needed subjects depth first. Every marked subject has a cell.
 #include "runtime/demand/keep.h"
 
 #include <algorithm>

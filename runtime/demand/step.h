@@ -27,7 +27,7 @@ class Step {
  public:
   Step(rml_header& header, void* state, const rml_demand& table, const Subjects& subjects, Cells& cells);
 
-  // now: number of the last cycle.
+  // Begins a cycle. `now` is its number.
   void begin_cycle(std::int64_t now) { now_ = now; }
 
   enum Outcome : std::uint8_t { done, waits, fails };

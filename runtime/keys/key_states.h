@@ -30,7 +30,8 @@ namespace rml::rt {
 
 class KeyStates {
  public:
-  // seed: the seed of the run. Throws Failure if not even one state fits into memory.
+  // Allocates the states. `seed` is that of the run. Throws Failure if not even one state fits into
+  // memory.
   KeyStates(const rml_program& program, const Keys& keys, Memory& memory, std::uint64_t seed, std::int64_t horizon);
   ~KeyStates();
   KeyStates(const KeyStates&) = delete;

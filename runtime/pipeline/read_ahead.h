@@ -96,7 +96,7 @@ class ReadAhead final : public RowSource {
   std::int64_t rows_ = 0;  // number of rows read from the source
   std::optional<std::int64_t> most_;
 
-  std::unique_ptr<Exchange<Read>> exchange_;  // null: there is no thread
+  std::unique_ptr<Exchange<Read>> exchange_;  // passes batches between the threads; null: there is no second thread
   Read* taken_ = nullptr;
   double fraction_ = -1;
 

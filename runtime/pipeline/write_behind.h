@@ -76,7 +76,7 @@ class WriteBehind {
   WarmUp warm_up_;
 
   std::unique_ptr<RowShape> shape_;
-  std::unique_ptr<Exchange<Batch>> exchange_;  // null: there is no thread
+  std::unique_ptr<Exchange<Batch>> exchange_;  // passes batches between the threads; null: there is no second thread
   Batch* filling_ = nullptr;
   bool handed_over_ = false;  // batches were handed over since the last catch_up
   std::atomic<bool> hurry_{false};

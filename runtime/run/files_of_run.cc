@@ -43,7 +43,7 @@ class FilesOfRun {
   void add(std::string what, const std::optional<FileIdentity>& identity) {
     if (identity) files_.push_back({std::move(what), *identity});
   }
-  // except: description of the entry that may be the same file.
+  // Adds a file that the run writes. `except` describes the entry that may be the same file.
   void write(const std::string& option, const std::string& path, std::string_view except = {}) {
     const auto identity = identity_of(path);
     if (!identity) return;

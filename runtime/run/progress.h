@@ -18,7 +18,7 @@ class Progress {
  public:
   Progress(const Options& options, const Row& outputs);
   bool enabled() const { return enabled_; }
-  // cycles: number of cycles that earlier runs computed.
+  // Begins the display. `cycles` is the number of cycles that earlier runs computed.
   void begin(std::int64_t cycles) { before_ = cycles; }
   // Call after each cycle. fraction: completed share of the work, negative if unknown.
   void tick(std::int64_t cycles, double fraction) {

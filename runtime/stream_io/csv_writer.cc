@@ -21,7 +21,8 @@ class CsvWriter : public RowSink {
     for (const std::uint32_t i : wanted_) columns_ += row_.port(i).elements;
   }
 
-  // kept: the names of kept columns that precede these; null if there are none.
+  // Writes the names of the columns. The names of kept columns precede them; `kept` is null if
+  // there are none.
   void write_header(const KeptCells* kept) { bytes_.append(csv_header(row_, wanted_, kept)); }
 
   void write() override {

@@ -16,7 +16,7 @@ namespace {
 
 class JsonlWriter : public RowSink {
  public:
-  // texts: the ports whose values are texts, or null.
+  // Writes JSON lines. `texts` are the ports whose values are texts; null if there are none.
   JsonlWriter(ByteSink bytes, const Row& row, const Ports& wanted, const ColumnTexts* texts)
       : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
     for (const std::uint32_t i : wanted_) {

@@ -91,7 +91,7 @@ struct Resolved {
   std::vector<Reference> references;
   // Indexed by the ExprId of a call: its arguments in the order of the parameters.
   std::vector<OrderedArguments> arguments;
-  std::vector<ResolvedNode> nodes;   // indexed by NodeId
+  std::vector<ResolvedNode> nodes;   // results for each node, indexed by NodeId
   std::vector<NodeId> order;         // all nodes; a callee precedes its callers
   std::vector<ConstId> const_order;  // a constant comes before the constants that use it
   // Indexed by ConstId: true if the constant has an error, and later passes skip it.
@@ -130,8 +130,8 @@ struct Typed {
   // One per ExprId; for calls with several results see `instantiations`.
   std::vector<TypeTerm> expr_types;
   std::vector<std::vector<TypeTerm>> instantiations;  // by ExprId of a node call: terms for the callee's variables
-  std::vector<TypedNode> nodes;                       // indexed by NodeId
-  std::vector<TypedConst> consts;                     // indexed by ConstId
+  std::vector<TypedNode> nodes;                       // types of each node, indexed by NodeId
+  std::vector<TypedConst> consts;                     // types of each constant, indexed by ConstId
 };
 
 // ---- clocks ----------------------------------------------------------------------------
@@ -162,7 +162,7 @@ struct Clocked {
   std::vector<ClockTermId> expr_clocks;  // one per ExprId, as terms of the node that contains the expression
   // By ExprId of a node call: the caller's clocks for the callee's variables.
   std::vector<std::vector<ClockTermId>> instantiations;
-  std::vector<ClockedNode> nodes;  // indexed by NodeId
+  std::vector<ClockedNode> nodes;  // clocks of each node, indexed by NodeId
 };
 
 struct Checked {

@@ -96,7 +96,7 @@ class TypeChecker {
   TypeId operator_call(ExprId e, OperatorId op);
   TypeId apply(ExprId e, OperatorId op, const std::vector<ExprId>& operands);
   void attribute(ExprId e, const OperatorParameter& parameter, ExprId call, std::string_view of);
-  // `of`: the operator whose attribute it is; empty if there is none.
+  // Requires a static integer. `of` is the operator whose attribute it is; empty if there is none.
   void static_integer(ExprId e, const std::string& what, ExprId call = {}, const std::string& of = {});
   std::string applied_name(ExprId e) const;
   std::string describe(TypeId t) { return messages_.describe(t); }

@@ -36,9 +36,11 @@ class TypeMessages {
   // The type of the defined variable. The cast of a float whose type is open becomes a cast to
   // this type.
   void defines(DTypeSet type) { defined_ = type; }
-  // `stream`: true if a cast can be inserted around the expression.
+  // Reports a type that an operator does not accept. `stream`: a cast can be inserted around the
+  // expression.
   void not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream);
-  // `call`: the operator whose attribute it is; invalid if there is none.
+  // Reports an expression that is not a static integer. `call` is the operator whose attribute it
+  // is, if any.
   void no_static_integer(ExprId at, TypeId found, const std::string& who, ExprId call, const std::string& of);
   // The first argument of a call has the wrong type because the user wrote NumPy's order (the
   // tensor first, then numbers). Suggests the order with the tensor last.

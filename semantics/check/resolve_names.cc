@@ -427,8 +427,8 @@ void NameResolver::refer_to(ConstId constant, ExprId e) {
 
 // ---- calls -----------------------------------------------------------------------------
 
-// `targets`: the number of values expected of the call: the number of targets on the left-hand
-// side, or 1 inside an expression.
+// Resolves a call. `targets` is the number of values expected of it: the number of targets on the
+// left-hand side, or 1 inside an expression.
 void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
   if (const NodeId of = differentiated(call, walk_); of.valid() || call.diff) {
     diff_call(e, call, of);

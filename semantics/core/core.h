@@ -157,7 +157,7 @@ struct Core {
   std::vector<Clock> clocks;  // all clocks; [0] is base, [1] never
   std::vector<Instance> instances;
   std::vector<ExternalNode> externals;
-  std::vector<Port> inputs;  // `value` is the core::Input of the port
+  std::vector<Port> inputs;  // the inputs of the program; the `value` of each is its core::Input
   std::vector<Port> outputs;
   std::size_t watched = 0;  // number of outputs at the end of `outputs` that are variables shown during the run
   std::vector<CoreAssert> asserts;

@@ -46,7 +46,8 @@ struct Dependence {
 
 class DependenceGraph {
  public:
-  // `ends`: further values that are needed at each of their instants, like results.
+  // Builds the graph of a core. `ends` are further values that are needed at each of their
+  // instants, like results.
   explicit DependenceGraph(const Core&, std::span<const ValueId> ends = {});
 
   const Core& core() const { return core_; }

@@ -17,7 +17,8 @@ namespace rml::derivation {
 
 class Activity {
  public:
-  // `has_parameters`: true for a node that has a `param`, or calls a node that has one.
+  // Analyses a node. `has_parameters` is true for a node that has a `param`, or calls a node that
+  // has one.
   Activity(const NodeFacts& node, const std::function<bool(NodeId)>& has_parameters);
 
   // True if the value of e depends on a differentiable input or a parameter. Conditions do not

@@ -29,7 +29,7 @@ class Derivatives {
   Diagnostics& diagnostics() { return diagnostics_; }
 
   const Derivative& derive(const DerivativeKey& key);
-  // add: adds a generated node. fresh_name: a name for one.
+  // `add` adds a generated node to the program; `fresh_name` returns an unused name for one.
   NodeId add(ast::Node node);
   std::string fresh_name(const std::string& base);
   // The generated nodes in the order of their generation: callees precede callers.

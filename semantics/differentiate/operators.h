@@ -5,7 +5,7 @@
 
 namespace rml::derivation {
 
-// `e`: an application of an operator, in any syntax. For other expressions, nothing is passed on.
+// Passes the flow of an operator's application e to its operands. Ignores other expressions.
 void pass_on_application(Derivation& d, ExprId e, Flow flow, const PassOn& pass_on);
 void pass_on_subscript(Derivation& d, ExprId e, Flow flow, const PassOn& pass_on);
 

@@ -16,7 +16,7 @@ struct DerivativeRule {
   std::string because;  // the reason why there is no derivative
 };
 
-// `operand`: the index among the row's operand parameters, from 0.
+// Returns the derivative rule of an operator. `operand` is the index among its operands, from 0.
 const DerivativeRule& derivative_rule(OperatorId op, std::size_t operand);
 
 }  // namespace rml

@@ -16,7 +16,7 @@ namespace rml::draft {
 
 class SameConditions {
  public:
-  // `end`: by draft value, the value that it is an alias of.
+  // Numbers the conditions. `end` has, for each draft value, the value that it is an alias of.
   SameConditions(const Draft& draft, const States& states, const std::vector<DraftId>& end)
       : draft_(draft), states_(states), rules_(draft, states), end_(end) {}
 

@@ -170,7 +170,7 @@ class Writer {
       if (before == c_.result.indices.rend()) continue;
       const auto previous = c_.result.indices.rend() - before - 1;
       const int diagonal = labels[static_cast<std::size_t>(previous)];
-      // The axes before the k-th are in order; the others follow them.
+      // The order of axes in which those before the k-th are in place, and the others follow.
       Indices last = g.indices, whole = g.indices;
       std::erase(last, diagonal);
       last.push_back(diagonal);

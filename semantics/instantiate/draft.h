@@ -172,7 +172,7 @@ struct State {
   std::shared_ptr<const Tensor> constant;  // set for static values
   bool begun = false;                      // true while the shape is only assumed, to begin the evaluation of a cycle
 };
-using States = std::vector<State>;  // indexed by DraftId
+using States = std::vector<State>;  // the state of each value, indexed by DraftId
 
 // True if a value depends on itself within a cycle or through later cycles. `end`: by draft, the
 // draft for which it stands.

@@ -24,7 +24,7 @@ struct Contraction {
     std::vector<std::size_t> axes;
     std::vector<int> indices;  // indices of the kept axes; equal ones mean the diagonal
   };
-  std::vector<Term> terms;  // one per operand
+  std::vector<Term> terms;  // the factors of the product, one per operand
   Term result;
   Shape result_shape;
   std::vector<std::int64_t> extents;  // extent of each index

@@ -24,7 +24,7 @@ class DefinitionTarget {
   virtual Operand apply(OperatorId, const std::vector<Operand>&, std::vector<Attribute>, DType, Shape) = 0;
 };
 
-// `operands` are the operands of an application of `row` whose result has at least one element.
+// Evaluates the definition of `row` for `operands`. Its result has at least one element.
 DefinitionTarget::Operand define(const OperatorInfo& row, const Application&,
                                  const std::vector<DefinitionTarget::Operand>& operands, DefinitionTarget&);
 

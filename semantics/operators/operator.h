@@ -247,7 +247,8 @@ struct OperatorInfo {
   Evaluate evaluate;
   Lowering lowering;
   ScalarOp scalar = ScalarOp::none;
-  scalar::Term (*body)(std::span<const scalar::Term> operands) = nullptr;  // elementwise: writes the code (spelling.h)
+  // For elementwise operators: writes the code of an element (spelling.h).
+  scalar::Term (*body)(std::span<const scalar::Term> operands) = nullptr;
   // For elementwise operators: cost of an element.
   Effort effort = Effort::simple;
   // For elementwise operators: dtypes that have vector instructions.
@@ -301,7 +302,7 @@ const OperatorTable& operators();
 
 // axis in [0, rank), or nothing; negative ones count from the end.
 std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank);
-// transpose: axis k of the result is axis result[k] of the operand.
+// The axes of a transposition: axis k of the result is axis result[k] of the operand.
 std::vector<std::size_t> transposed_axes(const Application&);
 // Reductions: by axis of the operand, whether it is reduced; nothing if the attribute is wrong.
 std::optional<std::vector<bool>> reduced_axes(const Attribute& axis, std::size_t rank);

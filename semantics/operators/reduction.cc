@@ -139,7 +139,7 @@ struct Below {
   }
 };
 
-// Better: true if an element precedes an earlier one. `last` is the attribute.
+// Better says whether an element precedes an earlier one. `last` is the attribute of that name.
 template <class Better>
 Fault evaluate_extremum_place(const Application& app, const EvaluationContext&, Operands in, Tensor& result) {
   const Shape& shape = in[0]->shape();

@@ -135,7 +135,7 @@ class Evaluator {
   const Iterate iterate_;
   const Subject clocks_begin_, checks_begin_, asserts_begin_, subjects_;
   std::unordered_map<std::uint64_t, SharedTensor> given_;  // loaded parameters, found by their key
-  std::vector<Application> applications_;                  // one per ValueId
+  std::vector<Application> applications_;                  // arguments of each operator, one entry per ValueId
   // One per Subject: states that never change (constants, base, never).
   std::vector<const State*> fixed_;
   std::deque<State> fixed_states_;

@@ -24,7 +24,7 @@ enum class Stand : std::uint8_t {
 
 struct Parts {
   static constexpr std::uint32_t none = UINT32_MAX;
-  std::vector<Stand> stands;                  // one per value of the body
+  std::vector<Stand> stands;                  // the place of each value of the body
   std::vector<std::uint32_t> part;            // indexed by value: number of its part
   std::vector<std::vector<ValueId>> members;  // members of each part, in the order of the body
 };

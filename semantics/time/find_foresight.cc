@@ -30,7 +30,8 @@ enum Knowledge : std::uint8_t {
 
 class Search {
  public:
-  // `end`: a condition on the base clock; invalid: a search without knowledge of ends.
+  // Prepares a search. `end` is a condition on the base clock; if it is invalid, ends are not
+  // known.
   Search(const Core& core, ValueId from, ValueId end) : core_(core), end_(end), states_(core.values.size()) {
     bound_ = 1 + std::ranges::count_if(core.values, steps);
     relax({}, from, nothing_known, 0);

@@ -5,7 +5,7 @@
 
 namespace rml {
 
-using Strides = std::vector<std::int64_t>;  // one per axis
+using Strides = std::vector<std::int64_t>;  // distances between neighbouring elements, one per axis
 
 std::int64_t elements(const Shape&);
 Strides dense_strides(const Shape&);

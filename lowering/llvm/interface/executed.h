@@ -5,7 +5,7 @@
 
 namespace rml::codegen {
 
-// `at_once`: this many rounds of a loop count as one.
+// Estimates the executed instructions of a function. `at_once` rounds of a loop count as one.
 double executed_instructions(const llvm::Function&, double at_once = 1);
 
 }  // namespace rml::codegen

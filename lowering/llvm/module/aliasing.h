@@ -36,7 +36,7 @@ class Aliasing {
       : program_(program), windows_(windows), target_(target) {}
   // Adds a region: blocks that run once, in order, then one that is repeated (may be null).
   void add(std::initializer_list<const steps::Block*> once, const steps::Block* repeated);
-  // `load`: a LoadCell or LoadArray of a region.
+  // True if the value that a LoadCell or LoadArray of a region loads must be copied.
   bool must_copy(const void* load) const { return copies_.contains(load); }
   // The lifetime of v's memory, within the last region that was added; unbounded if unknown.
   Lifetime lifetime(ValueId v) const {

@@ -50,7 +50,7 @@ struct Correlation {
 
 class CorrelationCode : WindowCode {
  public:
-  // constant: the filter, if it is known and may be stored in another layout.
+  // Prepares the code of a correlation. `constant` is the filter, if it is known and may be stored in another layout.
   CorrelationCode(Function& f, const Correlation& c, IrValue source, IrValue filter, IrValue result,
                   const Tensor* constant)
       : WindowCode(f, c.dtype), c_(c), source_(source), filter_(filter), result_(result), constant_(constant) {

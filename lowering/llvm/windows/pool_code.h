@@ -12,7 +12,7 @@ namespace rml::codegen {
 class PoolCode : WindowCode {
  public:
   enum class Kind : std::uint8_t { maximum, sum, average };
-  // divisor: the divisor of averages, if it is the same for all windows.
+  // Prepares the code of a pool. `divisor` is the divisor of averages, if it is the same for all windows.
   PoolCode(Function& in, DType d, const window::Windows& w, Kind kind, std::int64_t divisor);
   void prepare();  // must be called before the first plane
   // Pools some of n consecutive channels.

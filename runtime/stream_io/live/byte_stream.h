@@ -26,7 +26,7 @@ class ByteOutput {
  public:
   virtual ~ByteOutput() = default;
   virtual void write(std::string_view bytes) = 0;
-  // early: bytes written from now on may be lost, until the call with false.
+  // If `early` is true, bytes written from now on may be lost, until the call with false.
   virtual void set_early(bool) {}
   // Returns when the peer has the written bytes, as far as the protocol can tell.
   virtual void flush() = 0;
