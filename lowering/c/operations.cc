@@ -10,7 +10,7 @@ namespace rml::c99 {
 
 namespace {
 
-// True if C computes like the language: for floats, and for unsigned integers that are not promoted.
+// True for the types with which C computes as the language does: floats, and unsigned integers that C does not promote.
 bool plain(DType d) { return is_float(d) || d == DType::u32 || d == DType::u64; }
 
 Expression arithmetic(Helpers& helpers, const char* name, const char* sign, Binding binding, DType dtype,

@@ -13,7 +13,7 @@ namespace rml {
 
 class EquationsReader : FormReader {
  public:
-  // `sites` and `cuts`: how many the program has. If the text is wrong, `TextLines` keeps the error.
+  // Prepares the reader. `sites` and `cuts` are the numbers of both in the program. `TextLines` keeps the first error.
   EquationsReader(TextLines&, std::shared_ptr<const Core>, std::size_t sites, std::size_t cuts);
 
   // Reads the steps of a body on the following lines; its ports must be those of the core.

@@ -246,7 +246,7 @@ class Exactness {
     crossings_.remember(m, alarm.raised);
   }
 
-  // If no single column is withheld, no row is.
+  // Checks single columns. A row is withheld only if one of its columns is.
   std::optional<Inexact> judge_columns(const CrossingPart& all, const std::vector<Node>& roots) {
     for (std::size_t k = 0; k < all.roots.size(); ++k)
       if (all.roots[k] != Crossings::none)

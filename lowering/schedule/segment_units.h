@@ -26,7 +26,7 @@ class SegmentUnits {
   // Gives the component's values to a unit of the schedule and returns its number. `late`: the operands from other
   // units that may come later than the inputs of their instant.
   std::uint32_t place(const Component&, SegmentPlan, std::set<ValueId> late);
-  // True if the leading sweep is the last one that computes the value, which must have been placed.
+  // True if no sweep after the leading one computes the value. The value must have been placed.
   bool is_early(ValueId v) const { return last_sweep_[v.index] == 0; }
 
  private:

@@ -1,4 +1,4 @@
-// Counts each statement once; a value that a statement writes is not a mention.
+// Counts each statement once. A value that a statement writes does not count as a mention.
 #include "lowering/steps/mentions.h"
 
 namespace rml {

@@ -54,7 +54,7 @@ std::size_t summed_leaf(const Function& f, const Expression& e, std::size_t prod
   std::vector<std::vector<std::size_t>> users(e.nodes.size());
   for (std::size_t k = 0; k < e.nodes.size(); ++k)
     for (const std::size_t o : e.nodes[k].operands) users[o].push_back(k);
-  // The sums of which a leaf is merely a term, from the innermost on.
+  // The sums of which a leaf is only one term, from the innermost to the outermost.
   const auto sums = [&](std::size_t leaf) {
     std::vector<std::size_t> found;
     auto k = static_cast<std::size_t>(std::ranges::find(e.nodes, leaf, &Expression::Node::leaf) - e.nodes.begin());

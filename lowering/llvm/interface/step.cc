@@ -144,7 +144,7 @@ IrValue StepInterface::row(llvm::IRBuilder<>& ir, const InterfaceParameter& p, I
   return ir.CreateInBoundsGEP(type, array, i);
 }
 
-// `i` is the cycle's position in the arrays of NODE_run; null in NODE_step.
+// Sets the places of the ports. `i` is the position of the cycle in the arrays of NODE_run; null in NODE_step.
 void StepInterface::place_ports(Function& body, llvm::Function* f, IrValue i) {
   auto& ir = body.ir;
   body.ports.inputs.assign(module.core.inputs.size(), {});

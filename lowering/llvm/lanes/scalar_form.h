@@ -13,7 +13,7 @@ namespace rml::codegen {
 
 // Questions and statements about all lanes, as calls of functions that have no definition.
 namespace lanes {
-// void (i1 bad): the lanes may not be stepped together if `bad` is true in one of them.
+// Function void (i1 bad): the lanes may not be stepped together if `bad` is true in one of them.
 llvm::Function* check(llvm::Module&);
 // Function i1 (i1 mask): true if the mask is true in any lane.
 llvm::Function* any(llvm::Module&);

@@ -5,7 +5,7 @@
 
 namespace rml::codegen {
 
-// pack[k][j] = b[k, column + j] for all k; missing columns are zero.
+// Fills a panel: pack[k][j] = b[k, column + j] for all k. Missing columns are zero.
 void fill_panel(Function&, const Product&, IrValue pack, IrValue column, std::int64_t columns, std::int64_t width);
 
 }  // namespace rml::codegen

@@ -9,7 +9,7 @@
 namespace rml {
 namespace {
 
-// Makes `symbol` call the function in the cell with the same arguments.
+// Makes `function` call the function whose address is in `cell`, with the same arguments.
 void forward(llvm::Function& function, llvm::GlobalVariable& cell) {
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(function.getContext(), "", &function));
   std::vector<llvm::Value*> arguments;

@@ -1,4 +1,4 @@
-// Emits vectors of outputs and of the elements that they see by each tap.
+// Emits the vectors of a pool: its outputs, and the elements that each tap of the window covers.
 #include "lowering/llvm/windows/pool_code.h"
 
 #include <algorithm>

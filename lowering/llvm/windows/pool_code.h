@@ -28,7 +28,7 @@ class PoolCode : WindowCode {
   IrValue reduced(const Vectors& taps);
   void each_block(const std::function<void(IrValue source_row, IrValue source_column, IrValue output)>& visit,
                   const Triple& image);
-  // The elements that the outputs of a block see by the taps of the window, in order.
+  // For each tap of the window, in order: a vector of the elements that it covers for the outputs of a block.
   Vectors taps(IrValue plane, IrValue row, IrValue column, const Triple& image);
   Vectors apart(IrValue address);
   void store_apart(const Vectors&, IrValue address);
