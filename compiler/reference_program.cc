@@ -100,7 +100,7 @@ struct ReferenceProgram::Tables {
   // The slots of parameters follow the State in its block.
   void build_parameters();
 
-  // Watches are sorted so that values follow their operands.
+  // Lists the float outputs, which --on-nan checks, so that each follows its operands.
   void build_watches() {
     for (std::size_t i = 0; i < core.outputs.size(); ++i) {
       const ValueId v = core.outputs[i].value;

@@ -85,7 +85,7 @@ class File {
   std::vector<std::string> messages_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> sites_;
   void name_externals();
-  std::map<std::string, std::string> external_names_;  // names of the user's functions, also chosen at the beginning
+  std::map<std::string, std::string> external_names_;  // names of the user's functions, chosen before all others
   std::set<std::string> declared_;
 };
 

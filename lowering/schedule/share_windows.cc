@@ -84,7 +84,7 @@ class Sharing {
     shared_ = {find_components(graph_, ties), {}};
     std::set<std::uint32_t> mixed;  // joined components, one of which ends its segments elsewhere
     for (const auto& [first, result] : plans_) {
-      if (ties.contains(first)) continue;  // a component with ties is planned again
+      if (ties.contains(first)) continue;  // its component was joined with others, so it is planned again
       const std::vector<ValueId>& before = apart_.list[apart_.of[first.index]].values;
       if (shared_.components.list[now(first)].values == before)
         shared_.plans.emplace(first, result);

@@ -74,7 +74,7 @@ class KeyTable {
   // half of the slots are free, because probing beyond the first slot reads memory that was not
   // prefetched.
   Block index_{};
-  std::uint64_t slots_ = 0;  // a power of two
+  std::uint64_t slots_ = 0;  // number of slots, a power of two
   std::uint32_t size_ = 0;
 };
 

@@ -13,7 +13,7 @@
 namespace rml::rt {
 namespace {
 
-constexpr std::size_t most_together = 12;  // curves of a panel, unless they show one quantity
+constexpr std::size_t most_together = 12;  // most curves of a panel, unless they show one quantity
 constexpr double most_ratio = 5;           // of the heights of two curves in one panel
 
 struct Seen {

@@ -322,10 +322,10 @@ DraftId Expressions::operation(ExprId e, OperatorId op, const std::vector<ExprId
   return add_as(e, std::move(apply));
 }
 
-// The group: the same place in the optimiser, under the outermost of the nested derived nodes. A
-// sum outside optimisers is its own group. The call of an optimiser is recognised by its fixed
-// target, which differentiation writes. Its other calls with a fixed target lead to derived nodes
-// or are copies.
+// Returns the key of a sum over parameters. Sums have the same group if they are at the same place
+// in the optimiser, under the outermost of the nested derived nodes; a sum outside optimisers is
+// its own group. The call of an optimiser is recognised by its fixed target, which differentiation
+// writes. The other calls with a fixed target lead to derived nodes or are copies.
 std::uint64_t Expressions::joint_key(ExprId e) const {
   const std::string place = "/" + write_.identity(scope_.node, e);
   const auto at = [&](InstanceId i) -> const Instance& { return draft_.instances[i.index]; };

@@ -1,4 +1,4 @@
-// Runs the three analyses on a program in memory, for their tests.
+// Resolves names and infers types and clocks of a program in memory, for the tests of these passes.
 #pragma once
 
 #include <gtest/gtest.h>
