@@ -224,7 +224,7 @@ struct Unit {
   std::uint32_t cut_index = 0;  // index into Program::cuts
 };
 
-// The rows that pop hands out: outputs read from queues, on base. The rules are the same as for Unit::operands.
+// The rows that pop hands out: outputs read from queues, on base. The operands follow the rules of a unit's operands.
 struct Emitter {
   std::vector<Operand> operands;                                 // conditions of outputs, followed by the outputs
   std::vector<std::pair<std::uint32_t, std::uint32_t>> outputs;  // pairs of an output and its index in `operands`

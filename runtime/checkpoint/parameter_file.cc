@@ -202,8 +202,8 @@ NamedMemories parameters_among(const NamedMemories& all) {
   return found;
 }
 
-// The last parts of a place, as many as the paths have in common at their end, followed by
-// `within`.
+// Returns the last `parts` parts of the place of a memory's instance, followed by the memory's place
+// within the instance.
 std::string end_of_place(const NamedMemory& m, std::size_t parts) {
   std::size_t at = m.place.size();
   for (std::size_t k = 0; k < parts && at != m.place.npos; ++k)

@@ -20,10 +20,10 @@ struct Equation {
     result,           // computed together with another equation; a: the equation whose body computes both
     same,             // the value of a, at the same instant
     merge,            // a merge; a: its condition; b, c: its values if the condition is true or false
-    first_or_before,  // fby at every cycle: a at cycle 0, then b of the cycle before
+    first_or_before,  // fby at every cycle: the value of a at cycle 0, then that of b at the cycle before
     // fby on a sampled clock: the result of search b at the cycle before; if there is none, a
     first_or_last,
-    after,       // post at every cycle: a of the cycle after
+    after,       // post at every cycle: the value of a at the cycle after
     next_found,  // post on a sampled clock: the result of search a from the cycle after
     parameter,   // a parameter; a: its value; b: number of its slot
     // presence of a clock; a: presence of its parent; b: condition; c: value of the condition

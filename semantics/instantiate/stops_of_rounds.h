@@ -18,8 +18,8 @@ namespace rml {
 enum class Rounds : std::uint8_t { told, given };
 
 // Adds the stopped values of bodies to the parameters of the core, in the same order in both
-// modes. With `given`, these are zeros that the iteration takes, until the caller makes an input
-// of them.
+// modes. With `given`, the iteration takes zeros in their place, until the caller replaces the zeros
+// by an input.
 void bring_out_stops(Core&, Rounds);
 
 // Replaces every use of v by a new input, inserted at this place among the inputs.

@@ -91,7 +91,7 @@ class NeedFunctions {
   std::map<std::uint32_t, Function> by_cell_;
   // Meaning of each letter; its `next` is that of the class of posts.
   std::vector<Letter> letters_;
-  std::map<std::uint32_t, std::uint32_t> cells_, classes_;  // letters, by cell and by class of posts
+  std::map<std::uint32_t, std::uint32_t> cells_, classes_;  // number of the letter of a cell, and of a class of posts
   std::map<std::uint32_t, ValueId> starts_;                 // indexed by cell: the value that is true at first instants
   // The states that can be reached, as a function of the letters that stand for memories.
   Function reachable_ = BooleanFunctions::yes;
