@@ -138,7 +138,7 @@ Fault evaluate_size(const Application& app, const EvaluationContext&, Operands, 
   return {};
 }
 
-constexpr std::string_view constant = "none: a constant";
+constexpr std::string_view constant = "none: the result is a constant";
 constexpr DTypeSlot free_number = {0, number, DType::f32};
 constexpr DTypeSlot free_stored = {0, dtypes::ordered, DType::f32};
 
@@ -183,7 +183,7 @@ std::vector<OperatorInfo> construction_operators() {
            "sum_over_elements(2.5) -- 2.5"}),
       row("sum_over_sharers", {operand("x", element), operand("p", element, 1), integers("maps")}, same(element),
           sharers_shape, evaluate_param, Lowering::folded,
-          {"sum_over_sharers(dy, p, maps)", "none: only which elements share p is read"},
+          {"sum_over_sharers(dy, p, maps)", "none: it only says which elements share p"},
           {"",
            "`diff` generates this operator for a parameter p in nodes that `map` calls. It is the sum of x over those "
            "elements of the surrounding nested maps that share p; for Booleans, true if any of them is true. `maps` is "
@@ -192,7 +192,7 @@ std::vector<OperatorInfo> construction_operators() {
       row("iota", {integers("n")}, exactly(DType::i32), iota_shape, evaluate_iota, Lowering::iota, {},
           {"Range", "The i32 vector 0, 1, …, n - 1.", "iota(3) -- [0,1,2]"}),
       row("one_hot", {operand("i", index, 1), integers("depth")}, free_number, one_hot_shape, evaluate_one_hot,
-          Lowering::one_hot, {"none: integer operand"},
+          Lowering::one_hot, {"none: it is an integer"},
           {"OneHot",
            "A new last axis of extent depth, with 1 at position i and 0 elsewhere; all 0 if i is outside [0, depth).",
            "one_hot([1, 3], 3) -- [0,1,0;0,0,0]"}),

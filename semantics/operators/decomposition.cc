@@ -288,14 +288,14 @@ std::vector<OperatorInfo> factor_rows() {
                indefinite),
       kernel_row<rml_lapack_qr, qr_scratch>(
           "qr_parts", "rml_lapack_qr", {operand("a", real)}, same(real), qr_shape,
-          {"none: linalg.qr, which takes it apart, has the gradient"},
+          {"none: it packs several results together; linalg.qr, which separates them, has the gradient"},
           {"",
            "The reduced QR decomposition of each m × n matrix, as one vector. With k = min(m, n), it contains the m k "
            "elements of Q, then the k n elements of R (linalg.qr returns the two separately).",
            "shape(qr_parts([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])) -- [10]"}),
       can_fail(kernel_row<rml_lapack_svd, svd_scratch>(
                    "svd_parts", "rml_lapack_svd", {operand("a", real)}, same(real), svd_shape,
-                   {"none: linalg.svd, which takes it apart, has the gradient"},
+                   {"none: it packs several results together; linalg.svd, which separates them, has the gradient"},
                    {"",
                     "The reduced singular value decomposition of each m × n matrix, as one vector. With k = min(m, n), "
                     "it contains the m k elements of U, the k singular values in descending order, and the k n "
@@ -304,7 +304,7 @@ std::vector<OperatorInfo> factor_rows() {
                diverging),
       can_fail(kernel_row<rml_lapack_eigh, eigh_scratch>(
                    "eigh_parts", "rml_lapack_eigh", {operand("a", real)}, same(real), eigh_shape,
-                   {"none: linalg.eigh, which takes it apart, has the gradient"},
+                   {"none: it packs several results together; linalg.eigh, which separates them, has the gradient"},
                    {"",
                     "The eigenvalues and eigenvectors of each symmetric n × n matrix, as one vector: the n eigenvalues "
                     "in ascending order, then the n n elements of the matrix whose columns are the eigenvectors "

@@ -225,7 +225,7 @@ std::vector<OperatorInfo> statistics_rows() {
             if (app.operand_dtypes[0] == DType::boolean) return "sum(cast(i32, x), axis=axis, keepdims=keepdims)";
             return "sum(cast(i32, x != 0), axis=axis, keepdims=keepdims)";
           },
-          {"none: integer result"},
+          {"none: the result is an integer"},
           {"", "The number of elements over the given axes, or over all axes, that are not 0, or that are true.",
            "count_nonzero([[1, 0], [2, 3]], axis=0) -- [2,1]"}),
   };

@@ -152,7 +152,7 @@ std::vector<OperatorInfo> sign_rows() {
 }
 
 std::vector<OperatorInfo> bit_rows() {
-  constexpr std::string_view none = "none: integers";
+  constexpr std::string_view none = "none: it is an integer";
   return {
       commutes(arithmetic<boolean, scalar::Xor>(
           "logical_xor", {ScalarOp::bit_xor, instruction}, boolean_operand, boolean_operand,

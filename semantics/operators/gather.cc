@@ -15,7 +15,7 @@ namespace {
 
 using dtypes::element, dtypes::index, dtypes::number, dtypes::real;
 
-constexpr std::string_view integer_operand = "none: integer operand";
+constexpr std::string_view integer_operand = "none: it is an integer";
 
 std::string text_of(const Shape& a, const Shape& b) { return to_string(a) + " and " + to_string(b); }
 

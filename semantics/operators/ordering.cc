@@ -15,7 +15,7 @@ namespace {
 
 using dtypes::number, dtypes::real;
 
-constexpr std::string_view positions_only = "none: positions do not change with the values";
+constexpr std::string_view positions_only = "none: a small change of the values does not change the positions";
 
 // The error if there is not one integer, at most one existing axis, and then flags; else an empty
 // string.

@@ -72,9 +72,9 @@ inline OperatorInfo pointwise(std::string_view name, Scalar scalar, std::vector<
   return info;
 }
 
-inline constexpr std::string_view jumps = "none: constant between jumps";
-inline constexpr std::string_view boolean_result = "none: Boolean result";
-inline constexpr std::string_view boolean_operand = "none: Boolean operand";
+inline constexpr std::string_view jumps = "none: the result is constant between jumps";
+inline constexpr std::string_view boolean_result = "none: the result is Boolean";
+inline constexpr std::string_view boolean_operand = "none: it is Boolean";
 
 // Adds the body for code generation to a row. K... numbers the operands.
 template <class F, std::size_t... K>

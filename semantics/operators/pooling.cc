@@ -106,7 +106,7 @@ std::vector<OperatorInfo> max_rows() {
            "max_pool([[[1, 3, 2, 5, 4]]], 2, ceil_mode=1) -- [[3,5,4]]"}),
       kernel_row<rml_kernel_max_pool_indices>("max_pool_indices", "rml_kernel_max_pool_indices",
                                               pool({operand("x", number)}), exactly(DType::i64), pool_shape,
-                                              {"none: integer result"},
+                                              {"none: the result is an integer"},
                                               {"MaxPool",
                                                "The positions of the maxima of max_pool, counted among all elements of "
                                                "x in row-major order. Of equal maxima, the first counts.",

@@ -196,7 +196,7 @@ OperatorInfo reduction(std::string_view name, DTypeSet allowed, DTypeSlot result
 
 OperatorInfo place_of_extremum(std::string_view name, Evaluate evaluate, Lowering lowering, RowText text) {
   return row(name, {operand("x", number), integers("axis", "all"), integers("keepdims", "0"), integers("last", "0")},
-             exactly(DType::i32), extremum_place_shape, evaluate, lowering, {"none: integer result"}, text);
+             exactly(DType::i32), extremum_place_shape, evaluate, lowering, {"none: the result is an integer"}, text);
 }
 
 // The product of all other elements, as product of those before and those after: zeros need no
@@ -246,12 +246,12 @@ std::vector<OperatorInfo> folds() {
                  "prod([[1, 2], [3, 4]], axis=0) -- [3,8]"}),
       reduction(
           "all", boolean, exactly(DType::boolean), reduced_shape, evaluate_fold<scalar::And, Nothing::one, boolean>,
-          Lowering::reduce_all, "none: Boolean result",
+          Lowering::reduce_all, "none: the result is Boolean",
           {"", "True if all elements over the given axes, or over all axes, are true. Without elements it is true.",
            "all([[true, false], [true, true]], axis=1) -- [F,T]"}),
       reduction(
           "any", boolean, exactly(DType::boolean), reduced_shape, evaluate_fold<scalar::Or, Nothing::zero, boolean>,
-          Lowering::reduce_any, "none: Boolean result",
+          Lowering::reduce_any, "none: the result is Boolean",
           {"",
            "True if at least one element over the given axes, or over all axes, is true. Without elements it is false.",
            "any([[true, false], [false, false]], axis=1) -- [T,F]"}),

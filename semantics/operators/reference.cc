@@ -103,8 +103,10 @@ std::string gradient_text(const OperatorInfo& info) {
     if (parameter.kind != ParameterKind::operand) continue;
     const std::string_view rule = info.vjp[k++];
     text += text.empty() ? "" : "; ";
-    if (rule.substr(0, 5) == "none:") {
-      text += std::string(parameter.name) + " " + std::string(rule);
+    if (rule.substr(0, 6) == "none: ") {
+      std::string reason(rule.substr(6));
+      if (const std::size_t at = reason.find("`: it "); at != std::string::npos) reason.replace(at, 5, "`");
+      text += "`" + std::string(parameter.name) + "`: none, because " + reason;
     } else {
       text += "`d" + std::string(parameter.name) + " = " + std::string(rule) + "`";
     }

@@ -322,7 +322,7 @@ Fault evaluate_broadcast(const Application&, const EvaluationContext&, Operands 
   return {};
 }
 
-constexpr std::string_view integer_operand = "none: integer operand";
+constexpr std::string_view integer_operand = "none: it is an integer";
 constexpr std::string_view shape_only = "none: only its shape is read";
 
 std::vector<OperatorInfo> shape_rows() {

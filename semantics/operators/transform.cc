@@ -136,7 +136,7 @@ std::int64_t terms_scratch(const Application& app) {
   return rml_fourier_bytes(app.attributes[0].integers[0], size_of(app));
 }
 
-constexpr std::string_view constant = "none: a constant";
+constexpr std::string_view constant = "none: the result is a constant";
 
 std::vector<OperatorInfo> fourier_rows() {
   std::vector<OperatorInfo> rows = {
@@ -233,7 +233,7 @@ std::int64_t ctc_scratch(const Application& app) {
 }
 
 std::vector<OperatorInfo> ctc_rows() {
-  constexpr std::string_view integers_only = "none: integer operand";
+  constexpr std::string_view integers_only = "none: it is an integer";
   const std::vector<OperatorParameter> operands = {operand("log_probs", real), operand("targets", index, 1),
                                                    operand("input_lengths", index, 1),
                                                    operand("target_lengths", index, 1), integers("blank", "0")};
