@@ -51,9 +51,9 @@ KeyTable::~KeyTable() {
 void* KeyTable::block(std::uint64_t bytes) {
   void* const data = Memory::grow(&memory_, nullptr, 0, bytes);
   if (data == nullptr)
-    throw Failure("too many keys: " + std::to_string(size_) + " keys with their states take " +
-                  std::to_string(memory_.used() >> 20) + " MiB of the " + std::to_string(memory_.ceiling() >> 20) +
-                  " MiB that this run may use");
+    throw TooManyKeys("too many keys: " + std::to_string(size_) + " keys with their states take " +
+                      std::to_string(memory_.used() >> 20) + " MiB of the " + std::to_string(memory_.ceiling() >> 20) +
+                      " MiB that this run may use");
   return data;
 }
 
@@ -130,17 +130,29 @@ std::uint32_t KeyTable::number_of(const Key& key) {
   std::uint32_t* const slot = slot_of(key);
   if (*slot != 0) return *slot - 1;
   if (size_ == std::numeric_limits<std::uint32_t>::max())
-    throw Failure("too many keys: at most " + std::to_string(size_) + " can be told apart");
-  if (size_ % places_in_block == 0) {
+    throw TooManyKeys("too many keys: at most " + std::to_string(size_) + " can be told apart");
+  if (size_ / places_in_block == place_blocks_) {
     constexpr std::uint64_t bytes = places_in_block * sizeof(Place);
     blocks_.reserve(blocks_.size() + 1);
     auto* const more = static_cast<Place*>(block(bytes));
     blocks_.push_back({more, bytes});
-    places_[size_ / places_in_block] = more;
+    places_[place_blocks_++] = more;
   }
   place(size_) = make_place(key);
   *slot = size_ + 1;
   return size_++;
+}
+
+// The last key was inserted last, so no other key was placed behind it in the index, and no text is
+// stored behind its own.
+void KeyTable::forget_texts(std::uint32_t size) {
+  while (size_ > size) {
+    const std::string_view last = text(size_ - 1);
+    *slot_of(last) = 0;
+    const char* const begin = place(--size_).text;
+    room_bytes_ += static_cast<std::uint64_t>(room_ - begin);
+    room_ -= room_ - begin;
+  }
 }
 
 std::uint32_t KeyTable::number(std::string_view text) { return number_of(text); }

@@ -13,9 +13,16 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/failure.h"
 #include "runtime/base/memory.h"
 
 namespace rml::rt {
+
+// Memory does not suffice for a further key.
+class TooManyKeys : public Failure {
+ public:
+  using Failure::Failure;
+};
 
 class KeyTable {
  public:
@@ -24,16 +31,19 @@ class KeyTable {
   KeyTable(const KeyTable&) = delete;
   KeyTable& operator=(const KeyTable&) = delete;
 
-  // The number of a key; a new key gets size(). Throws Failure if a further key does not fit into
+  // The number of a key; a new key gets size(). Throws TooManyKeys if a further key does not fit into
   // memory.
   std::uint32_t number(std::string_view text);
   std::uint32_t number(std::uint64_t word);
   // The numbers of a few words. They are prefetched together, because they are spread over
   // memory.
   void numbers(std::span<const std::uint64_t> words, std::uint32_t* to);
+  // Forgets the keys from this number on, the last of which was added last: their rows were not valid.
+  void forget_texts(std::uint32_t size);
   std::string_view text(std::uint32_t number) const;
   std::uint64_t word(std::uint32_t number) const { return place(number).word; }
-  std::uint32_t size() const { return size_; }
+  // Any thread may ask.
+  std::uint32_t size() const { return *static_cast<const volatile std::uint32_t*>(&size_); }
 
  private:
   struct Free {
@@ -76,6 +86,7 @@ class KeyTable {
   Block index_{};
   std::uint64_t slots_ = 0;  // number of slots, a power of two
   std::uint32_t size_ = 0;
+  std::uint32_t place_blocks_ = 0;  // number of blocks of places
 };
 
 // A 64-bit hash of a text: FNV-1a, then a mix in which every bit affects every bit of the result.

@@ -5,7 +5,7 @@
 // ends, because rml_main may be called inside another program. A second signal of the same kind
 // has its default action, so a run that does not finish its cycle can still be killed. SIGPIPE
 // and SIGXFSZ are ignored meanwhile: a write to a closed pipe, or to a file that may not grow,
-// reports the error.
+// reports the error. SIGUSR1 does not end the run: it asks for a line with its figures.
 #pragma once
 
 #include <csignal>
@@ -36,6 +36,16 @@ std::thread start_thread(Body body) {
   }
 }
 
+// Receives SIGUSR1 while the run continues. `signalled` is called by the signal handler, in the main
+// thread of the run, so it neither allocates nor takes a lock.
+class UserSignal {
+ public:
+  virtual ~UserSignal() = default;
+  virtual void signalled() noexcept = 0;
+};
+// From now on, SIGUSR1 is passed to this object; null: it has no effect.
+void on_user_signal(UserSignal* receiver);
+
 class SignalScope {
  public:
   SignalScope();
@@ -47,6 +57,7 @@ class SignalScope {
   struct sigaction old_int_{};
   struct sigaction old_term_{};
   struct sigaction old_hup_{};
+  struct sigaction old_user_{};
   struct sigaction old_pipe_{};
   struct sigaction old_size_{};
 };

@@ -249,9 +249,14 @@ class EpochRows final : public RowSource {
   std::int64_t rows_ = 0;  // number of rows of this pass
 };
 
-std::unique_ptr<RowSource> InputRows::open(const Waiting& waiting) {
+std::unique_ptr<RowSource> InputRows::open(const Waiting& waiting, BadRows* skipped) {
   if (endpoints_.empty()) return nullptr;
-  if (direct()) return open_sources(endpoints_, files_, waiting);
+  if (direct()) return open_sources(endpoints_, files_, waiting, skipped);
+  if (skipped != nullptr)
+    throw Failure(
+        "--on-bad-row skip: the options of training read or count rows more than once; remove bad rows in a "
+        "run of their own",
+        exit_usage);
   return std::make_unique<EpochRows>(*this, waiting);
 }
 

@@ -47,8 +47,9 @@ class InputRows {
   std::vector<Endpoint>& endpoints() { return endpoints_; }
   const std::vector<Endpoint>& endpoints() const { return endpoints_; }
 
-  // The source of all rows, in all passes. Null if there are no inputs.
-  std::unique_ptr<RowSource> open(const Waiting& waiting);
+  // The source of all rows, in all passes. Null if there are no inputs. skipped: receives rows that are not valid;
+  // null: the first of them is a failure. Throws Failure with status 2 for skipped rows of several passes.
+  std::unique_ptr<RowSource> open(const Waiting& waiting, BadRows* skipped = nullptr);
   // The number of rows in a pass, if one has been read completely; otherwise -1.
   std::int64_t rows_of_pass() const { return rows_of_pass_.load(); }
 

@@ -33,8 +33,11 @@
 #include "runtime/pipeline/skip_rows.h"
 #include "runtime/pipeline/write_behind.h"
 #include "runtime/run/files_of_run.h"
+#include "runtime/run/live_figures.h"
 #include "runtime/run/progress.h"
+#include "runtime/run/reporter.h"
 #include "runtime/run/resume.h"
+#include "runtime/run/save_times.h"
 #include "runtime/run/statistics.h"
 #include "runtime/stream_io/endpoints.h"
 
@@ -43,6 +46,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+class KeyedFigures final : public RowFigures {
+ public:
+  KeyedFigures(const std::int64_t& read, const std::int64_t& written, const BadRows* bad,
+               const std::atomic<std::int64_t>& missed, const Keys& keys)
+      : RowFigures(read, written, bad, missed), keys_(keys) {}
+  std::int64_t keys() const override { return keys_.size(); }
+
+ private:
+  const Keys& keys_;
+};
+
 class KeyedRun {
  public:
   KeyedRun(const rml_program& program, const Options& options);
@@ -50,18 +64,23 @@ class KeyedRun {
 
  private:
   void begin();
-  void tell(const std::vector<std::string>& lines) const {
-    for (const std::string& line : lines)
-      if (!options_.quiet) std::fprintf(stderr, "%s\n", readable_message(line).c_str());
-  }
+  void tell(const std::vector<std::string>& lines) const { print_notes(lines, options_.quiet); }
   void load(const CheckpointIn& saved);
   void begin_kept(const SavedRun& before);
   void save();
   void write_state();
   std::int64_t rows_of_run() const { return rows_read_ - record_.first_cycle; }
   bool has_all_cycles() const { return options_.cycles && rows_of_run() >= *options_.cycles; }
-  bool saves_often() const { return !save_to_.empty() && options_.save_every > 0; }
-  void save_if_due();
+  void save_if_due() {
+    if (save_times_.due(rows_of_run())) save_now();
+  }
+  void save_now() {
+    save();
+    save_times_.saved(rows_of_run());
+  }
+  void save_while_waiting() {
+    if (save_times_.due_in_wait(rows_of_run())) save_now();
+  }
   bool next_row();
   std::uint32_t key_of_row();
   bool cycle();
@@ -83,6 +102,10 @@ class KeyedRun {
   void flush() {
     sinks_.catch_up();
     for (const auto& sink : sinks_.sinks()) sink->flush();
+  }
+  void flush_and_wait() {
+    if (figures_) figures_->waits();
+    flush();
   }
   void tell_statistics(Clock::time_point start) const;
   void tell_undetermined() const;
@@ -117,12 +140,18 @@ class KeyedRun {
   std::uint32_t shown_key_ = UINT32_MAX;
   std::int64_t rows_read_ = 0, rows_written_ = 0, rows_in_lanes_ = 0;
   const std::string save_to_;  // path of the saved state; empty: it is not saved
+  SaveTimes save_times_;
   RunRecord record_;
   std::int64_t longest_segment_ = 0;
   std::int64_t undetermined_ = 0;
   std::uint32_t undetermined_keys_ = 0, first_undetermined_ = 0;
   std::string undetermined_reason_;
-  bool drains_ = false;  // an input is a peer, which is still read after a signal
+  BadRows bad_rows_;
+  std::atomic<std::int64_t> missed_ticks_{-1};  // of timers; negative: there is none
+  std::optional<StopBetweenCycles> stopped_;    // the run ends early, and its state is saved
+  bool drains_ = false;                         // an input is a peer, which is still read after a signal
+  std::optional<KeyedFigures> figures_;
+  std::unique_ptr<Reporter> reporter_;
   const WakeUp wake_up_;
   std::unique_ptr<ReadAhead> source_;  // last member, because its thread uses the members above
 };
@@ -173,12 +202,17 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
       read_(inputs_.size()),
       written_(outputs_.size()),
       seed_(options.seed.value_or(0)),
-      save_to_(options.resume.empty() ? options.save : options.resume) {
+      save_to_(options.resume.empty() ? options.save : options.resume),
+      save_times_(options),
+      bad_rows_(options.bad_rows, !options.quiet) {
   require_keyable(program, options);
   if (column_.is_text && texts_.of_input(key_input_))
     throw Failure("--key " + column_.name + ": its cells are the keys themselves, neither classes nor times",
                   exit_usage);
-  if (column_.is_text) texts_.use_keys(keys_.texts(), key_input_, 0);
+  if (column_.is_text) {
+    texts_.use_keys(keys_.texts(), key_input_, 0);
+    bad_rows_.use_keys(keys_.texts());
+  }
   auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, of_files_, options.reading);
   const Row own(outputs_.data(), 1 + program.n_outputs - program.n_watched);
   sinks_to_ = plan_endpoints(Direction::out, options.outputs, options.format, own, {}, {}, 0);
@@ -190,10 +224,16 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
   if (!options.resume.empty()) require_continuable(sinks_to_);
   drains_ = any_peer(inputs);
   if (any_peer(sinks_to_)) sinks_.without_thread();
-  auto source = open_sources(inputs, in_, {[this] { source_ ? source_->before_waiting() : flush(); }, wake_up_.fd()});
+  const Waiting waiting{[this] { source_ ? source_->before_waiting() : flush(); }, wake_up_.fd(),
+                        [this] {
+                          if (source_) source_->during_wait();
+                        },
+                        &missed_ticks_};
+  auto source = open_sources(inputs, in_, waiting, options.reading.skip_bad_rows ? &bad_rows_ : nullptr);
   if (!column_.is_text) source = std::make_unique<NumberedKeys>(std::move(source), in_, key_input_, keys_);
   source_ = std::make_unique<ReadAhead>(std::move(source), in_,
-                                        Ahead{options.threads != 1 && !drains_, [this] { flush(); }, &wake_up_});
+                                        Ahead{options.threads != 1 && !drains_, [this] { flush_and_wait(); }, &wake_up_,
+                                              [this] { save_while_waiting(); }});
 }
 
 int KeyedRun::execute() {
@@ -204,6 +244,8 @@ int KeyedRun::execute() {
       while (cycles() || cycle()) progress_.tick(rows_read_, fraction());
     } catch (const Interrupted&) {
       // A signal has come, and no further row is awaited. The run ends as it does after a whole cycle.
+    } catch (const StopBetweenCycles& stop) {
+      stopped_ = stop;
     }
     // Saves before `finish`: the rows that become known only by the end of the input are written
     // again by the run that resumes, then in the order of all its rows.
@@ -213,7 +255,7 @@ int KeyedRun::execute() {
     sinks_.catch_up();
     for (const auto& sink : sinks_.sinks()) sink->close();
   } catch (const Failure& failure) {
-    Problems problems(failure.what());
+    Problems problems((stopped_ ? stopped_->what() + std::string("\n") : "") + failure.what());
     if (states_ && in_cycle_) problems.attempt([&] { drain(); });
     sinks_.salvage(problems);
     progress_.finish(rows_read_);
@@ -222,6 +264,7 @@ int KeyedRun::execute() {
   }
   progress_.finish(rows_read_);
   tell_statistics(start);
+  if (stopped_) throw Failure(*stopped_);
   const int signal = interrupt_signal();
   if (signal != 0 && signal != SIGPIPE && !options_.quiet)
     std::fprintf(stderr, "interrupted after %" PRId64 " cycles\n", rows_read_);
@@ -247,12 +290,18 @@ void KeyedRun::begin() {
   record_.first_row = rows_written_;
   if (resumed) record_ = saved->run();
   begin_kept(before);
+  begin_bad_rows(bad_rows_, options_, resumed, rows_of_run());
   progress_.begin(rows_read_);
+  figures_.emplace(rows_read_, rows_written_, options_.reading.skip_bad_rows ? &bad_rows_ : nullptr, missed_ticks_,
+                   keys_);
+  reporter_ = start_reporter(options_, *figures_);
+  save_times_.begin(rows_of_run());
   if (options_.cycles) source_->limit(std::max(*options_.cycles, rows_of_run()));
   if (resumed)
     skip_rows(*source_, source_->row(), key_input_ + 1, rows_of_run(), record_.input_checksum, options_.resume);
   begin_outputs(sinks_, sinks_to_, before, static_cast<std::uint64_t>(rows_written_ - record_.first_row), options_,
                 record_, [this] { write_state(); });
+  bad_rows_.open();
 }
 
 // Without rows that wait, each row leaves in its cycle.
@@ -274,6 +323,7 @@ void KeyedRun::load(const CheckpointIn& saved) {
 
 // The outputs are brought to the disk first, so that no row is lost which the saved states count as written.
 void KeyedRun::save() {
+  bad_rows_.settle();
   record_outputs(sinks_, sinks_to_, record_);
   write_state();
 }
@@ -334,7 +384,7 @@ bool KeyedRun::cycles() {
   if (rows < least) return false;
   rows = std::min(rows, sinks_.room());
   if (options_.cycles) rows = at_most(rows, *options_.cycles - rows_of_run());
-  if (saves_often()) rows = at_most(rows, options_.save_every - rows_of_run() % options_.save_every);
+  rows = at_most(rows, save_times_.left(rows_of_run()));
   if (rows < least || interrupt_signal() != 0) return false;
   if (alone_ > 0) {
     --alone_;
@@ -366,10 +416,6 @@ void KeyedRun::pass(std::uint32_t rows) {
 
 void KeyedRun::sum_up_row() {
   record_.input_checksum = source_->row().checksum(record_.input_checksum, key_input_ + 1);
-}
-
-void KeyedRun::save_if_due() {
-  if (saves_often() && rows_of_run() % options_.save_every == 0) save();
 }
 
 Failure KeyedRun::fault() const {
@@ -443,6 +489,8 @@ void KeyedRun::tell_undetermined() const {
 }
 
 void KeyedRun::tell_statistics(Clock::time_point start) const {
+  if (states_) print_bad_rows(options_, bad_rows_);
+  if (states_) print_missed_ticks(options_, missed_ticks_.load());
   if (!options_.stats || !states_) return;
   rml_header all{};
   all.pushed = rows_read_;

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "runtime/base/duration.h"
 #include "runtime/base/failure.h"
 #include "runtime/base/key_table.h"
 #include "runtime/base/parallel.h"
@@ -196,6 +197,15 @@ Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
+// A number of cycles, or a duration.
+static std::string complaint_of_save_every(const std::string& text) {
+  if (duration_of(text)) return "";
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  if (!digits) return complaint_of_duration(text);
+  if (text.find_first_not_of('0') == text.npos) return "'" + text + "': must be 1 or more";
+  return at_most(text, std::numeric_limits<std::int64_t>::max());
+}
+
 CLI::Option* add_format_option(CLI::App& app, std::string& format, const char* text) {
   return app.add_option("--format", format, text)->check(CLI::IsMember({"csv", "jsonl", "chron", "npy"}));
 }
@@ -267,6 +277,7 @@ struct Reader {
     add_keys();
     add_speed(program);
     add_reading_options(app, options.reading, group_of_reading);
+    add_bad_rows();
     add_rest();
   }
 
@@ -306,10 +317,21 @@ struct Reader {
         ->group(group_of_length);
   }
 
+  void read_save_every(const std::string& text) {
+    if (const auto time = duration_of(text))
+      options.save_period = *time;
+    else
+      options.save_every = std::stoll(text);
+  }
+
   void add_state() {
     CLI::Option* save = file("--save", options.save, "save the state when the run ends", group_of_state);
-    count("--save-every", options.save_every, "save the state also after every N cycles", group_of_state)
-        ->check(CLI::PositiveNumber);
+    app.add_option_function<std::string>(
+           "--save-every", [this](const std::string& text) { read_save_every(text); },
+           "save the state also after every N cycles, or after a time such as 30s in which rows came")
+        ->check(complaint_of_save_every)
+        ->type_name("N|TIME")
+        ->group(group_of_state);
     CLI::Option* load =
         file("--load", options.load, "start from a saved state, at the cycle after its last one", group_of_state);
     file("--resume", options.resume, "continue the run that saved its state to FILE, if there is one, and save to it",
@@ -355,6 +377,18 @@ struct Reader {
         ->check(CLI::IsMember({"stop", "continue"}))
         ->group(group_of_view);
     app.add_flag("--stats", options.stats, "print time, memory and segment lengths on stderr")->group(group_of_view);
+    app.add_option_function<std::string>(
+           "--stats-every", [this](const std::string& text) { options.stats_every = *duration_of(text); },
+           "print rows, rows/s, lag, keys and bad rows on stderr after every TIME, such as 10s")
+        ->check(complaint_of_duration)
+        ->type_name("TIME")
+        ->group(group_of_view);
+    app.add_option("--metrics", options.metrics,
+                   "serve the same figures as OpenMetrics text at http://ADDRESS/metrics, on this machine: "
+                   "[HOST]:PORT or unix-listen://PATH")
+        ->check(complaint_of_name)
+        ->type_name("ADDRESS")
+        ->group(group_of_view);
     app.add_flag("--quiet", options.quiet, "print no progress and no notes")->group(group_of_view);
     file("--profile", options.profile, "write a profile of the run, a trace for ui.perfetto.dev", group_of_view);
   }
@@ -414,6 +448,16 @@ struct Reader {
           ->check(complaint_of_count)
           ->type_name("S")
           ->group(group_of_speed);
+  }
+
+  void add_bad_rows() {
+    app.add_option_function<std::string>(
+           "--on-bad-row", [this](const std::string& text) { options.reading.skip_bad_rows = text == "skip"; },
+           "stop at a row that is not valid (default), or skip it and count it")
+        ->check(CLI::IsMember({"stop", "skip"}))
+        ->group(group_of_reading);
+    file("--bad-rows", options.bad_rows,
+         "with --on-bad-row skip: write the rows that are not valid to FILE, as they came", group_of_reading);
   }
 
   void add_rest() {
@@ -497,8 +541,13 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
                       "; give --threads to rmlc build",
                   exit_usage);
   check_training_options(options.training);
-  if (options.save_every > 0 && options.save.empty() && options.resume.empty())
+  if (!options.bad_rows.empty() && !options.reading.skip_bad_rows)
+    throw Failure("--bad-rows: add --on-bad-row skip; otherwise the run stops at the first bad row, and quotes it",
+                  exit_usage);
+  if ((options.save_every > 0 || options.save_period.count() > 0) && options.save.empty() && options.resume.empty())
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
+  if (options.save_period.count() > 0 && program.per_step > 0)
+    throw Failure("--save-every: ranks save after the same step; give a number of cycles, not a time", exit_usage);
   if (!options.map.empty() && options.load.empty() && options.resume.empty() && options.load_params.empty())
     throw Failure("--map: give the file that it renames, with --load, --resume or --load-params FILE", exit_usage);
   options.plot = parse_plot_address(reader.plot);

@@ -5,6 +5,7 @@
 // their types and clocks, so it needs the program.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ struct Options {
   std::string format;             // format of standard input and output; empty: not given
   Reading reading;                // for CSV
   std::vector<std::string> kept;  // columns of CSV that are copied to the output
+  std::string bad_rows;           // a file that receives skipped rows; empty: not given
   std::optional<std::int64_t> cycles;
   std::optional<std::uint64_t> seed;
   std::string key;                  // NAME[:TYPE] of the key column; empty: the program has one instance
@@ -45,7 +47,8 @@ struct Options {
   bool cast_params = false;                     // load_params may have wider floats
   bool append = false;                          // output files keep their rows
   bool overwrite = false;                       // with load: replace files that the state does not record
-  std::int64_t save_every = 0;                  // cycles between saves; 0: the state is saved at the end only
+  std::int64_t save_every = 0;                  // cycles between saves; 0: not given
+  std::chrono::nanoseconds save_period{0};      // time between saves; 0: not given
   When progress = When::automatic;
   std::vector<std::uint32_t> monitored;  // indices of the outputs to monitor
   // number of the node's own outputs; watched variables follow
@@ -67,6 +70,8 @@ struct Options {
   bool writes = true;                  // this rank writes rows and state
   std::vector<std::string> arguments;  // the whole command line
   bool stats = false;
+  std::chrono::nanoseconds stats_every{0};  // 0: not given
+  std::string metrics;                      // an address; empty: not given
   bool quiet = false;
   // The file to which the state is saved; empty: the state is not saved.
   const std::string& state_file() const { return writes && !resume.empty() ? resume : save; }

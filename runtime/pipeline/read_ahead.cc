@@ -78,10 +78,15 @@ void ReadAhead::start() {
 ReadAhead::Read* ReadAhead::next_batch() {
   bool flushed = false;
   while (true) {
-    Read* const batch = exchange_->take_full(
-        [&] { return interrupt_signal() != 0 || (!flushed && waiting_.load(std::memory_order_acquire)); });
+    Read* const batch = exchange_->take_full([&] {
+      return interrupt_signal() != 0 || ticked_.load() || (!flushed && waiting_.load(std::memory_order_acquire));
+    });
     if (batch != nullptr) return batch;
     if (interrupt_signal() != 0) throw Interrupted{};
+    if (ticked_.exchange(false)) {
+      ahead_.during();
+      continue;
+    }
     if (!std::exchange(flushed, true) && ahead_.flush) ahead_.flush();
   }
 }
@@ -94,6 +99,13 @@ void ReadAhead::before_waiting() {
   }
   if (filling_ != nullptr && filling_->rows.rows() > 0) hand_over();
   waiting_.store(true, std::memory_order_release);
+  exchange_->wake();
+}
+
+void ReadAhead::during_wait() {
+  if (!ahead_.during) return;
+  if (!exchange_) return ahead_.during();
+  ticked_.store(true);
   exchange_->wake();
 }
 

@@ -31,6 +31,8 @@ struct Ahead {
   bool threads = true;               // a thread may be used
   std::function<void()> flush = {};  // called by the thread of the run, before it waits for input
   const WakeUp* wake_up = nullptr;   // ends the waits of the source
+  // called by the thread of the run several times a second while it waits for input; empty: not called
+  std::function<void()> during = {};
 };
 
 class ReadAhead final : public RowSource {
@@ -60,6 +62,8 @@ class ReadAhead final : public RowSource {
   void limit(std::int64_t rows) { most_ = rows; }
   // Called when the source is about to wait for input (Waiting::before).
   void before_waiting();
+  // Called while the source waits for input (Waiting::during).
+  void during_wait();
 
  private:
   // A batch of rows, and the event that followed them.
@@ -103,6 +107,7 @@ class ReadAhead final : public RowSource {
   Read* filling_ = nullptr;
   std::uint32_t worth_ = 1;           // number of rows at which the next batch is handed over
   std::atomic<bool> waiting_{false};  // the source waits for input
+  std::atomic<bool> ticked_{false};   // `during` of the run is due
   std::thread thread_;
 };
 

@@ -107,6 +107,7 @@ std::vector<NameLock> check_files(const rml_program& program, const Options& opt
                            {"--resume", options.resume, false, loaded},
                            {"--plot", options.plot.path, false, {}},
                            {"--profile", options.profile, true, {}},
+                           {"--bad-rows", options.bad_rows, true, {}},
                            {"--watch-file", options.watch_file, true, {}}}) {
     if (w.path.empty()) continue;
     if (w.except == loaded) require_savable(program, w.option);

@@ -129,6 +129,14 @@ void begin_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, con
     sinks.add(open_sink(outputs[k], sinks.row(), places[k]), outputs[k].ports);
 }
 
+void begin_bad_rows(BadRows& bad_rows, const Options& options, bool resumed, std::int64_t rows) {
+  using Beginning = BadRows::Beginning;
+  if (resumed)
+    bad_rows.begin(Beginning::again, rows);
+  else
+    bad_rows.begin(options.load.empty() ? Beginning::anew : Beginning::append);
+}
+
 void record_outputs(WriteBehind& sinks, const std::vector<Endpoint>& outputs, RunRecord& record) {
   record.outputs.clear();
   sinks.catch_up();

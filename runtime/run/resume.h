@@ -12,6 +12,7 @@
 #include "runtime/options/options.h"
 #include "runtime/pipeline/write_behind.h"
 #include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/live/bad_rows.h"
 
 namespace rml::rt {
 
@@ -25,6 +26,10 @@ struct SavedRun {
   bool resumed = false;  // the run also continues the inputs and outputs of the saved run
   bool begins = false;   // --load and --save name one file, which does not exist yet
 };
+
+// Begins the file of bad rows: anew, after the rows that it has (--load), or after those of the `rows` rows that are
+// read again (--resume).
+void begin_bad_rows(BadRows& bad_rows, const Options& options, bool resumed, std::int64_t rows);
 
 // Opens all outputs, each at the place at which this run continues it. rows: the rows that a resumed
 // run has written. Throws Failure, before any file is changed, if these are not the outputs of the

@@ -7,236 +7,35 @@
 #include "runtime/run/run.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <exception>
-#include <functional>
-#include <optional>
 #include <thread>
-#include <utility>
 
-#include "runtime/base/failure.h"
 #include "runtime/base/faults.h"
-#include "runtime/base/problems.h"
 #include "runtime/base/readable.h"
 #include "runtime/base/signals.h"
-#include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/kept_tensors.h"
-#include "runtime/checkpoint/load_parameters.h"
-#include "runtime/checkpoint/whole_file.h"
-#include "runtime/epochs/input_rows.h"
-#include "runtime/monitor/finite_check.h"
-#include "runtime/monitor/monitors.h"
-#include "runtime/monitor/profile.h"
-#include "runtime/pipeline/pause.h"
-#include "runtime/pipeline/read_ahead.h"
-#include "runtime/pipeline/recent_places.h"
 #include "runtime/pipeline/skip_rows.h"
-#include "runtime/pipeline/write_behind.h"
 #include "runtime/ranks/agreement.h"
-#include "runtime/ranks/deal.h"
 #include "runtime/ranks/ranks.h"
-#include "runtime/run/files_of_run.h"
-#include "runtime/run/leading_rows.h"
-#include "runtime/run/measured_epochs.h"
-#include "runtime/run/program_state.h"
-#include "runtime/run/progress.h"
+#include "runtime/run/program_run.h"
 #include "runtime/run/resume.h"
-#include "runtime/run/statistics.h"
-#include "runtime/scheduler/network.h"
-#include "runtime/stream_io/endpoints.h"
 
 namespace rml::rt {
-namespace {
 
-using Clock = std::chrono::steady_clock;
-
-class Run {
- public:
-  Run(const rml_program& program, const Options& options)
-      : program_(program),
-        options_(options),
-        out_(program.outputs, program.n_outputs),
-        input_(program, options, options.inputs, options.training, out_),
-        in_(input_.row()),
-        save_to_(options.state_file()),
-        kept_(options.kept),
-        anchor_(program),
-        progress_(options, out_),
-        monitors_(program, options, out_),
-        sinks_(out_, program.n_outputs - program.n_watched, pipelined()),
-        leading_(program, out_, sinks_),
-        places_(in_) {
-    std::vector<Endpoint>& inputs = input_.endpoints();
-    const Row own(program.outputs, program.n_outputs - program.n_watched);
-    // With a metric, the lines of the epochs take the place of the rows on standard output.
-    if (options.writes && !(options.training.measures() && options.outputs.empty()))
-      outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
-    if (options.training.measures()) epochs_.emplace(program, options, on_standard_output(outputs_));
-    if (inputs.empty() && !options.cycles) {
-      throw Failure(std::string("node '") + program.name + "' has no inputs that could end the run: give --cycles N",
-                    exit_usage);
-    }
-    append_to_files(outputs_, options.append && options.writes);
-    refuse_overlap(inputs, outputs_);
-    keep_cells(kept_, inputs, outputs_, own);
-    use_texts(input_.texts(), input_.of_files(), inputs, own, outputs_);
-    locks_ = check_files(program, options, epochs_ ? epochs_->with_inputs(inputs) : inputs, outputs_);
-    if (!options.resume.empty()) require_continuable(outputs_);
-    drains_ = any_peer(inputs);
-    if (any_peer(outputs_)) sinks_.without_thread();
-    if (auto source = input_.open({[this] { before_reading_blocks(); }, wake_up_.fd()})) {
-      if (deals_rows(program)) {
-        auto dealt = std::make_unique<DealtRows>(std::move(source), in_, program, *options.among, options.cycles);
-        deal_ = dealt.get();
-        source = std::move(dealt);
-      }
-      source_ = std::make_unique<ReadAhead>(std::move(source), in_,
-                                            Ahead{pipelined() && !any_peer(inputs), [this] { flush(); }, &wake_up_});
-    }
-  }
-
-  int execute();
-
- private:
-  // Prepares the state (new or loaded), the input (at the cycle of the state) and the outputs (at
-  // its rows).
-  void begin();
-  void tell(const std::vector<std::string>& lines) const;
-  void settle();
-  using Pieces = std::vector<std::string_view>;
-  // Calls `write` with the bytes of the state's file.
-  void save(const std::function<void(const Pieces&)>& write);
-  void save() {
-    save([this](const Pieces& pieces) { write_whole_file(save_to_, pieces); });
-  }
-  // The last row of an epoch was computed: measures it, and keeps the state if it is the best one.
-  void end_epoch();
-  bool epoch_has_ended() const {
-    return epochs_ && epochs_->is_due(state_->header().pushed - cycles_before_, input_.rows_of_pass());
-  }
-  // The anchor collects the parts of a state that begins at a cycle. Null if no state is saved.
-  Anchor* anchor() { return save_to_.empty() ? nullptr : &anchor_; }
-  void add_to_anchor() {
-    if (source_) record_.input_checksum = row_in().checksum(record_.input_checksum);
-    anchor_.add(row_in().const_pointers(), row_in().present());
-  }
-  void look() {
-    if (anchor_.wants_look()) anchor_.look(state_->block());
-  }
-  // True if --cycles is reached. Rows dealt out among ranks are counted by DealtRows instead.
-  bool has_all_cycles() const {
-    return options_.cycles && deal_ == nullptr && state_->header().pushed - record_.first_cycle >= *options_.cycles;
-  }
-  // Reads the next row. False at the end of the input, at --cycles and after a signal.
-  bool next_inputs();
-  // True if rows may be sent before the inputs of their cycle.
-  bool leads() const { return drains_ && leading_.possible(); }
-  void send_leading_row();
-  bool cycle();
-  // True if the state is saved after this number of cycles.
-  bool saves_after(std::int64_t cycles) const;
-  void save_now();
-  // Runs all cycles of a network. One thread reads and pushes rows, this one pops and writes
-  // them. If this thread must use the state between two cycles, the reading thread pauses: after
-  // a cycle, or (waits) before it blocks for the next input.
-  void run_network();
-  void feed();
-  void pause_reading(bool waits);
-  bool take_or_wait();
-  void between_cycles();
-  Failure fault();
-  void before_reading_blocks();
-  void take_row();
-  void drain();
-  void finish();
-  // False for a network: it has its own reading thread and enough other threads.
-  bool pipelined() const { return options_.threads != 1 && program_.network == nullptr && !deals_rows(program_); }
-  const Row& row_in() const { return source_ ? source_->row() : in_; }
-  void flush() {
-    sinks_.catch_up();
-    for (const auto& sink : sinks_.sinks()) sink->flush();
-    monitors_.flush();
-  }
-  // If the options request it, checks that all outputs and cells are finite.
-  void inspect();
-  // After an error, writes all complete rows. Further errors are added to `problems`.
-  void salvage(Problems& problems);
-  double fraction() const;
-  void enter(Profile::Phase phase) {
-    if (profile_) profile_->enter(phase);
-  }
-  void finish_profile();
-  void tell_statistics(Clock::time_point start) const {
-    const rml_header& header = state_->header();
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (options_.stats)
-      print_statistics(program_, header, {seconds, header.pushed - cycles_before_, peak_buffer_bytes_});
-  }
-
-  const rml_program& program_;
-  const Options& options_;
-  std::vector<NameLock> locks_;  // locks of the written files, held until everything is written
-  Row out_;
-  InputRows input_;
-  Row& in_;  // filled by the source; the program reads source_->row()
-  const std::string save_to_;
-  KeptCells kept_;  // input cells that are copied to the output as text
-  std::optional<MeasuredEpochs> epochs_;
-  std::string best_;  // the state after the best epoch, as in a file; empty: none
-  Anchor anchor_;
-  Progress progress_;
-  Monitors monitors_;
-  std::optional<FiniteCheck> finite_;
-  std::string not_finite_;            // message about the first row with a value that is not finite
-  const rml_watch* watch_ = nullptr;  // the value that is not finite in that row
-  std::int64_t watch_cycle_ = 0;
-  // an input is a peer: the run may wait for it, and still reads from it after a signal
-  bool drains_ = false;
-  bool halted_ = false;  // no further row is written
-  bool seen_ = true;     // rows are written or monitored
-  std::vector<Endpoint> outputs_;
-  WriteBehind sinks_;
-  LeadingRows leading_;
-  std::optional<ProgramState> state_;
-  std::optional<Trace> trace_;  // records the tasks of the network
-  std::optional<Network> network_;
-  std::exception_ptr reading_failed_;       // set by the thread that feeds the network
-  std::atomic<bool> reading_waits_{false};  // the thread that feeds the network is waiting for input
-  std::atomic<double> fraction_read_{-1};   // completed share of the input, set by the thread that feeds the network
-  std::atomic<std::int64_t> rows_taken_{0};
-  // Source positions of recent rows, for messages; written by the thread that feeds the network.
-  RecentPlaces places_;
-  Pause pause_;  // pauses the thread that feeds the network, between two cycles
-  bool pause_waits_ = false;
-  std::optional<Profile> profile_;
-  bool profile_written_ = false;  // true also after a failed attempt
-  bool window_told_ = false;
-  GivenParameters given_;
-  RunRecord record_;
-  std::int64_t cycles_before_ = 0;  // number of cycles before this process
-  std::int64_t undetermined_ = 0;
-  std::int64_t peak_buffer_bytes_ = 0;
-  const WakeUp wake_up_;
-  DealtRows* deal_ = nullptr;  // owned by source_; null: this process reads all rows
-  // Reads the rows; null: the program has no inputs. Last member, because its thread uses the
-  // members above.
-  std::unique_ptr<ReadAhead> source_;
-};
-
-int Run::execute() {
+int ProgramRun::execute() {
   const Clock::time_point start = Clock::now();
   try {
     begin();
     if (options_.among != nullptr) meet(options_.among->transport());
-    if (program_.network != nullptr) run_network();
     try {
+      if (program_.network != nullptr) run_network();
       while (program_.network == nullptr && cycle()) progress_.tick(state_->header().pushed, fraction());
       if (epoch_has_ended()) end_epoch();
     } catch (const Interrupted&) {
       // A signal has come, and no further row is awaited. The run ends as it does after a whole cycle.
+    } catch (const StopBetweenCycles& stop) {
+      stopped_ = stop;
     }
     finish();
     settle();
@@ -250,7 +49,7 @@ int Run::execute() {
     monitors_.close();
     finish_profile();
   } catch (const Failure& failure) {
-    Problems problems(failure.what());
+    Problems problems((stopped_ ? stopped_->what() + std::string("\n") : "") + failure.what());
     salvage(problems);
     if (state_) tell_statistics(start);
     throw Failure(problems.text(), failure.status());
@@ -258,10 +57,11 @@ int Run::execute() {
   const rml_header& header = state_->header();
   progress_.finish(header.pushed);
   tell_statistics(start);
+  if (stopped_) throw Failure(*stopped_);
   return tell_end(program_, header, undetermined_, options_.quiet);
 }
 
-void Run::finish_profile() {
+void ProgramRun::finish_profile() {
   if (std::exchange(profile_written_, true)) return;
   if (trace_) trace_->write(options_.profile);
   if (!profile_) return;
@@ -269,7 +69,7 @@ void Run::finish_profile() {
   if (!options_.quiet) std::fputs(readable(profile_->summary()).c_str(), stderr);
 }
 
-void Run::begin() {
+void ProgramRun::begin() {
   SavedRun before(options_);
   const std::string& path = before.path;
   std::optional<CheckpointIn>& saved = before.state;
@@ -295,6 +95,8 @@ void Run::begin() {
   const std::int64_t rows = header.popped + rows_again;
   cycles_before_ = header.pushed;
   progress_.begin(header.pushed);
+  figures_.emplace(header.pushed, header.popped, options_.reading.skip_bad_rows ? &bad_rows_ : nullptr, missed_ticks_);
+  reporter_ = start_reporter(options_, *figures_);
   if (resumed) {
     record_ = saved->run();
   } else {
@@ -302,6 +104,8 @@ void Run::begin() {
     record_.first_row = rows;
   }
   record_.rows_again = rows_again;
+  save_times_.begin(rows_of_run());
+  begin_bad_rows(bad_rows_, options_, resumed, header.pushed - record_.first_cycle);
   kept_.begin(rows, resumed ? record_.first_cycle : header.pushed, resumed,
               saved ? std::optional(KeptCells::Saved{path, saved->kept()}) : std::nullopt);
   if (source_ && options_.cycles) source_->limit(std::max(*options_.cycles, header.pushed - record_.first_cycle));
@@ -313,6 +117,7 @@ void Run::begin() {
   if (options_.writes)
     begin_outputs(sinks_, outputs_, before, static_cast<std::uint64_t>(rows - record_.first_row), options_, record_,
                   [this] { save(); });
+  bad_rows_.open();
   leading_.begin(outputs_, saved ? saved->run().led : std::vector<std::string>());
   if (drains_) tell(leading_.warnings());
   monitors_.begin(rows, resumed ? &*saved : nullptr);
@@ -322,19 +127,15 @@ void Run::begin() {
   finite_->begin(state_->block());
 }
 
-void Run::tell(const std::vector<std::string>& lines) const {
-  for (const std::string& line : lines)
-    if (!options_.quiet) std::fprintf(stderr, "%s\n", readable_message(line).c_str());
-}
-
-void Run::settle() {
+void ProgramRun::settle() {
+  bad_rows_.settle();
   if (save_to_.empty()) return;
   record_.led = leading_.led();
   record_outputs(sinks_, outputs_, record_);
 }
 
 // The caller settles the outputs first, so that no row which the state counts as written is lost.
-void Run::save(const std::function<void(const Pieces&)>& write) {
+void ProgramRun::save(const std::function<void(const Pieces&)>& write) {
   if (program_.network == nullptr) look();
   if (deal_ != nullptr) deal_->record(record_);
   std::vector<TensorOut> more = monitors_.tensors();
@@ -344,7 +145,7 @@ void Run::save(const std::function<void(const Pieces&)>& write) {
   write(checkpoint.pieces());
 }
 
-void Run::end_epoch() {
+void ProgramRun::end_epoch() {
   if (!epochs_->end_epoch(state_->block()) || save_to_.empty()) return;
   settle();
   save([this](const Pieces& pieces) {
@@ -353,18 +154,19 @@ void Run::end_epoch() {
   });
 }
 
-bool Run::saves_after(std::int64_t cycles) const {
+bool ProgramRun::saves_after(std::int64_t cycles) const {
   if (deal_ != nullptr) return !save_to_.empty() && deal_->step_passes(options_.save_every);
-  return !save_to_.empty() && options_.save_every > 0 && (cycles - record_.first_cycle) % options_.save_every == 0;
+  return save_times_.due(cycles - record_.first_cycle);
 }
 
-void Run::save_now() {
+void ProgramRun::save_now() {
   settle();
   save();
+  save_times_.saved(rows_of_run());
   monitors_.draw();
 }
 
-bool Run::next_inputs() {
+bool ProgramRun::next_inputs() {
   if (has_all_cycles()) return false;
   // After a signal, reading continues from peers: they report the end once all acknowledged rows
   // are read.
@@ -372,16 +174,22 @@ bool Run::next_inputs() {
 }
 
 // Flushes all rows, so that a peer receives row n even if it sends row n + 1 only afterwards.
-void Run::before_reading_blocks() {
+void ProgramRun::before_reading_blocks() {
   if (!network_) return source_ ? source_->before_waiting() : flush();
   if (leads()) pause_reading(true);
+  figures_->waits();
   network_->announce();
   reading_waits_.store(true);
   network_->signal();
 }
 
+void ProgramRun::while_reading_blocks() {
+  if (!network_) return source_ ? source_->during_wait() : void();
+  if (save_times_.due_in_wait(rows_of_run())) pause_reading(false);
+}
+
 // Runs in the thread that reads.
-void Run::feed() {
+void ProgramRun::feed() {
   const std::int64_t& cycles = state_->header().pushed;
   try {
     while (next_inputs()) {
@@ -401,7 +209,7 @@ void Run::feed() {
   network_->close();
 }
 
-void Run::pause_reading(bool waits) {
+void ProgramRun::pause_reading(bool waits) {
   pause_waits_ = waits;
   network_->announce();
   pause_.begin();
@@ -409,7 +217,7 @@ void Run::pause_reading(bool waits) {
   pause_.wait();
 }
 
-void Run::run_network() {
+void ProgramRun::run_network() {
   const unsigned workers = network_workers(options_.workers);
   if (!options_.profile.empty()) trace_.emplace(workers, std::size_t{1} << 16, program_.name);
   network_.emplace(program_, state_->block(), NetworkOptions{workers, options_.capacity, trace_ ? &*trace_ : nullptr});
@@ -432,13 +240,13 @@ void Run::run_network() {
   network_->stop();
   network_->report();
   peak_buffer_bytes_ = static_cast<std::int64_t>(network_->bytes());
-  if (reading_failed_) std::rethrow_exception(reading_failed_);
   if (state_->header().fault != RML_OK) throw fault();
+  if (reading_failed_) std::rethrow_exception(reading_failed_);
 }
 
 // Returns false when there will be no more rows. `settled` is read before the last row is popped;
 // the network stays settled afterwards, because no further cycle is pushed meanwhile.
-bool Run::take_or_wait() {
+bool ProgramRun::take_or_wait() {
   const std::uint32_t seen = network_->changes();
   const bool at_rest = pause_.begun() && network_->settled();
   const Network::Row row = network_->try_pop(out_.pointers(), out_.present());
@@ -459,7 +267,7 @@ bool Run::take_or_wait() {
 }
 
 // Called only if no task has failed; after a failure the rows have already ended.
-void Run::between_cycles() {
+void ProgramRun::between_cycles() {
   if (pause_waits_) {
     send_leading_row();
     return flush();
@@ -473,7 +281,7 @@ void Run::between_cycles() {
 
 // In a network, the row that caused the fault is usually not the last one read, so its position
 // is looked up.
-Failure Run::fault() {
+Failure ProgramRun::fault() {
   const rml_header& header = state_->header();
   // another rank is lost, and this cycle has no valid row
   if (header.fault == RML_OK) halted_ = true;
@@ -486,13 +294,13 @@ Failure Run::fault() {
 }
 
 // After a signal there may be no further cycle, so no row is sent early.
-void Run::send_leading_row() {
+void ProgramRun::send_leading_row() {
   const rml_header& header = state_->header();
   if (header.popped != header.pushed || record_.rows_again > 0 || halted_) return;
   if (!has_all_cycles() && interrupt_signal() == 0) leading_.send(state_->block(), finite_ ? &*finite_ : nullptr);
 }
 
-bool Run::cycle() {
+bool ProgramRun::cycle() {
   rml_header& header = state_->header();
   enter(Profile::reading);
   if (leads()) send_leading_row();
@@ -519,7 +327,7 @@ bool Run::cycle() {
   return true;
 }
 
-void Run::drain() {
+void ProgramRun::drain() {
   if (program_.network != nullptr) return;  // a network has already handed out all its rows
   const rml_header& header = state_->header();
   while (!halted_ && header.popped < header.pushed &&
@@ -527,7 +335,7 @@ void Run::drain() {
     take_row();
 }
 
-void Run::take_row() {
+void ProgramRun::take_row() {
   if (halted_) return;  // a halted run writes no further row, but a network still hands out its complete rows
   if (record_.rows_again > 0) {
     --record_.rows_again;
@@ -550,7 +358,7 @@ void Run::take_row() {
 // Chooses between the first bad row and the first bad cell. A row may come out cycles after its
 // own, whereas the cells are those of the last cycle. Within one cycle the order of the watches
 // decides.
-void Run::inspect() {
+void ProgramRun::inspect() {
   if (!finite_) return;
   const std::int64_t cycle = state_->header().pushed - 1;
   const rml_watch* const cell = finite_->in_state(state_->block());
@@ -563,7 +371,7 @@ void Run::inspect() {
   finite_.reset();
 }
 
-void Run::finish() {
+void ProgramRun::finish() {
   enter(Profile::computing);
   const std::int32_t fault = program_.finish(state_->block());
   if (fault != RML_OK) throw this->fault();
@@ -576,7 +384,7 @@ void Run::finish() {
   for (const auto& sink : sinks_.sinks()) sink->undetermined(undetermined_);
 }
 
-void Run::salvage(Problems& problems) {
+void ProgramRun::salvage(Problems& problems) {
   if (state_) problems.attempt([&] { drain(); });
   problems.attempt([&] { finish_profile(); });
   sinks_.salvage(problems);
@@ -584,17 +392,13 @@ void Run::salvage(Problems& problems) {
   if (state_) progress_.finish(state_->header().pushed);
 }
 
-double Run::fraction() const {
+double ProgramRun::fraction() const {
   if (!progress_.enabled()) return -1;
   const double of_input = source_ ? source_->fraction() : -1;
   if (!options_.cycles || *options_.cycles == 0) return of_input;
-  const double of_cycles =
-      static_cast<double>(state_->header().pushed - record_.first_cycle) / static_cast<double>(*options_.cycles);
-  return std::max(of_input, of_cycles);
+  return std::max(of_input, static_cast<double>(rows_of_run()) / static_cast<double>(*options_.cycles));
 }
 
-}  // namespace
-
-int run_program(const rml_program& program, const Options& options) { return Run(program, options).execute(); }
+int run_program(const rml_program& program, const Options& options) { return ProgramRun(program, options).execute(); }
 
 }  // namespace rml::rt

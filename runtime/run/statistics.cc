@@ -39,6 +39,18 @@ void print_statistics(const rml_program& program, const rml_header& header, cons
                std::max(run.peak_buffer_bytes, header.buffer_bytes));
 }
 
+void print_missed_ticks(const Options& options, std::int64_t ticks) {
+  if (ticks < 0 || !options.writes) return;
+  if (options.stats) std::fprintf(stderr, "missed ticks     %" PRId64 "\n", ticks);
+  if (ticks == 0 || options.quiet) return;
+  std::fprintf(stderr, "%" PRId64 " ticks of the timer were missed: cycles took longer than its period\n", ticks);
+}
+
+void print_notes(const std::vector<std::string>& lines, bool quiet) {
+  for (const std::string& line : lines)
+    if (!quiet) std::fprintf(stderr, "%s\n", readable_message(line).c_str());
+}
+
 bool tell_window(const rml_program& program, void* state, bool quiet) {
   constexpr std::int64_t many_rows = 1'000'000, many_bytes = std::int64_t{256} << 20;
   const rml_header& header = *static_cast<const rml_header*>(state);
@@ -63,6 +75,13 @@ std::vector<Profile::Beside> sums_of_ranks(const Ranks* ranks) {
       all.push_back(
           {"sum " + std::to_string(s.site + 1) + " over ranks, " + std::to_string(s.bytes) + " bytes", s.begin, s.end});
   return all;
+}
+
+void print_bad_rows(const Options& options, const BadRows& rows) {
+  if (!options.reading.skip_bad_rows || !options.writes) return;
+  if (options.stats) std::fprintf(stderr, "bad rows         %" PRId64 "\n", rows.count());
+  const std::string summary = rows.summary();
+  if (!options.quiet && !summary.empty()) std::fprintf(stderr, "%s\n", readable_message(summary).c_str());
 }
 
 }  // namespace rml::rt

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "runtime/base/rmlrt.h"
 #include "runtime/monitor/profile.h"
+#include "runtime/options/options.h"
 #include "runtime/ranks/ranks.h"
+#include "runtime/stream_io/live/bad_rows.h"
 
 namespace rml::rt {
 
@@ -18,6 +21,13 @@ struct Statistics {
 };
 
 void print_statistics(const rml_program& program, const rml_header& header, const Statistics& run);
+// The number of bad rows for --stats, and the line that says at the end of a run that rows were skipped.
+void print_bad_rows(const Options& options, const BadRows& rows);
+// The number of missed ticks, negative without a timer, for --stats and as a note at the end.
+void print_missed_ticks(const Options& options, std::int64_t ticks);
+
+// Notes on stderr, one in a line.
+void print_notes(const std::vector<std::string>& lines, bool quiet);
 
 // Warns that a program which runs without end keeps many of the rows that it has read. True if it
 // does.

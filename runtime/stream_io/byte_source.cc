@@ -144,7 +144,7 @@ void ByteSource::seek(std::uint64_t offset) {
 }
 
 std::size_t ByteSource::read_raw(char* to, std::size_t room) {
-  if (input_) return input_->read(to, room, waiting_.before);
+  if (input_) return input_->read(to, room, waiting_);
   if (fd_ < 0) {
     const std::size_t count = std::min(room, rest_.size());
     std::memcpy(to, rest_.data(), count);
@@ -168,8 +168,7 @@ std::size_t ByteSource::read_raw(char* to, std::size_t room) {
       }
     }
     if (interrupt_signal() != 0) throw Interrupted{};
-    if (!waited && waiting_.before) waiting_.before();
-    waited = true;
+    waiting_.tick(waited);
   }
 }
 

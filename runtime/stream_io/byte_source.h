@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,12 +18,6 @@
 #include "runtime/stream_io/live/byte_stream.h"
 
 namespace rml::rt {
-
-// Hooks around a wait for input.
-struct Waiting {
-  std::function<void()> before = {};
-  int cut_short = -1;  // file descriptor; the wait ends when it becomes readable
-};
 
 class ByteSource {
  public:

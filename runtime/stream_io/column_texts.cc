@@ -127,7 +127,7 @@ bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::st
   if (is_key(input)) {
     if (is_nan(text)) return false;
     const std::uint32_t known = keys_->size(), key = keys_->number(text);
-    // If the text is not valid UTF-8, the run stops, so nothing reads the key that was just added.
+    // If the text is not valid UTF-8, the run stops or drops the row, so nothing reads the key that was just added.
     if (key == known && !is_utf8(text)) return false;
     std::memcpy(to, &key, sizeof key);
     return true;

@@ -36,7 +36,7 @@ struct Column {
 class CsvReader final : public RowSource {
  public:
   CsvReader(ByteSource bytes, Row& row, const Ports& wanted, CsvForm form)
-      : records_(std::move(bytes), form.reading.separator),
+      : records_(std::move(bytes), form.reading.separator, !form.headed),
         row_(row),
         wanted_(wanted),
         headed_(form.headed),
@@ -53,6 +53,8 @@ class CsvReader final : public RowSource {
   }
 
   bool read() override;
+  void drop() override;
+  std::string_view text() const override { return records_.record(); }
   Place where(std::uint32_t port) const override;
   double fraction() const override { return records_.bytes().fraction(); }
   const std::string& name() const override { return records_.bytes().name(); }
@@ -77,6 +79,8 @@ class CsvReader final : public RowSource {
     return trimmed(records_.record()).empty() && records_.record().find(records_.separator()) == std::string_view::npos;
   }
   bool next_row();
+  bool next_row_or_refused();
+  void parse_row();
   void parse_record();
   void parse_field(std::size_t column, std::string_view raw);
   // Stores the value of the field; false if it has none.
@@ -245,14 +249,43 @@ bool CsvReader::next_row() {
   const std::int64_t blank = records_.line();
   while (records_.next()) {
     if (is_blank_line()) continue;
-    throw Failure(name() + ":" + std::to_string(blank) + cycle_text() + "blank line");
+    records_.again();
+    throw BadRow(name() + ":" + std::to_string(blank) + cycle_text() + "blank line", "");
   }
   return false;
 }
 
+bool CsvReader::next_row_or_refused() {
+  try {
+    return next_row();
+  } catch (const BadRow&) {
+    --cycle_;
+    throw;
+  } catch (const RefusedRow& refused) {
+    throw BadRow(refused.at_cycle(cycle_--).what(), refused.row());
+  }
+}
+
 bool CsvReader::read() {
   ++cycle_;
-  if (!next_row()) return false;
+  if (!next_row_or_refused()) return false;
+  try {
+    parse_row();
+  } catch (const TooManyKeys&) {
+    throw;
+  } catch (const Failure& failure) {
+    --cycle_;
+    throw BadRow(failure.what(), records_.record());
+  }
+  return true;
+}
+
+void CsvReader::drop() {
+  --cycle_;
+  if (!kept_columns_.empty()) kept_->drop_last();
+}
+
+void CsvReader::parse_row() {
   for (const std::uint32_t i : wanted_) filled_[i] = 0;
   parse_record();
   settle_presence();
@@ -260,7 +293,6 @@ bool CsvReader::read() {
     derive_flags();
     keep_cells();
   }
-  return true;
 }
 
 // A hint for the message about a field that contains a comma between digits, perhaps a decimal

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/base/failure.h"
+#include "runtime/stream_io/live/bad_rows.h"
 #include "runtime/stream_io/wanted_ports.h"
 
 namespace rml::rt {
@@ -54,11 +54,12 @@ std::size_t CsvRecords::find_quoted_end() {
   while (true) {
     if (i == bytes_.size() && !bytes_.more()) {
       if (state != quoted) return i;
-      throw Failure(bytes_.name() + ":" + std::to_string(line_) + ": a quoted field is not closed");
+      refuse_open_quote(i, i);
     }
     const char c = bytes_.begin()[i];
     if (state == quoted) {
       if (c == '"') state = quote_in_quoted;
+      if (c == '\n' && messages_) refuse_open_quote(i, i + 1);
       if (c == '\n') ++lines_in_record_;
     } else if (c == '\n') {
       return i;
@@ -71,6 +72,12 @@ std::size_t CsvRecords::find_quoted_end() {
     }
     ++i;
   }
+}
+
+// end, length: of the record without and with its line end.
+void CsvRecords::refuse_open_quote(std::size_t end, std::size_t length) {
+  length_ = length;
+  throw BadRow(bytes_.name() + ":" + std::to_string(line_) + ": a quoted field is not closed", {bytes_.begin(), end});
 }
 
 bool CsvRecords::next() {

@@ -26,11 +26,18 @@ std::string_view field_text(std::string_view raw, std::string& scratch);
 
 class CsvRecords {
  public:
-  CsvRecords(ByteSource bytes, char separator) : bytes_(std::move(bytes)), separator_(separator) {}
+  // messages: each line is a record of its own, whatever quotes it has.
+  CsvRecords(ByteSource bytes, char separator, bool messages)
+      : bytes_(std::move(bytes)), separator_(separator), messages_(messages) {}
 
-  // Reads the next record; false at the end of the input. Throws Failure if a quoted field is not
+  // Reads the next record; false at the end of the input. Throws BadRow if a quoted field is not
   // closed.
   bool next();
+  // Lets the next call read the current record once more.
+  void again() {
+    length_ = 0;
+    lines_in_record_ = 0;
+  }
   std::string_view record() const { return record_; }
   std::int64_t line() const { return line_; }  // line of the record's first character, from 1
   // Line and column of a position in the record, counted in characters from 1.
@@ -44,9 +51,11 @@ class CsvRecords {
 
  private:
   std::size_t find_quoted_end();
+  [[noreturn]] void refuse_open_quote(std::size_t end, std::size_t length);
 
   ByteSource bytes_;
   const char separator_;
+  const bool messages_;
   std::string_view record_;
   std::size_t length_ = 0;  // length of the record, including the line end
   std::int64_t line_ = 0;

@@ -13,6 +13,7 @@
 #include "runtime/base/failure.h"
 #include "runtime/base/file_identity.h"
 #include "runtime/stream_io/live/peer_streams.h"
+#include "runtime/stream_io/live/timer_rows.h"
 #include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/outputs/old_rows.h"
 #include "runtime/stream_io/outputs/present_rows.h"
@@ -101,6 +102,43 @@ std::string port_names(const Row& row, const Ports& ports) {
   std::string text;
   for (const std::uint32_t i : ports) text += (text.empty() ? "'" : ", '") + std::string(row.port(i).name) + "'";
   return text;
+}
+
+bool is_timer(const Endpoint& endpoint) { return endpoint.peer && endpoint.peer->kind == Address::Kind::timer; }
+
+// Refuses a timer for anything but one Boolean input.
+void check_timer(const Endpoint& endpoint, const Row& row) {
+  if (!is_timer(endpoint)) return;
+  const rml_port& port = row.port(endpoint.ports.front());
+  const bool fits = endpoint.ports.size() == 1 && port.dtype == RML_BOOL && port.rank == 0 && port.always != 0;
+  if (fits) return;
+  throw Failure("--input " + endpoint.path + ": a timer gives one Boolean input that is present at every cycle, not " +
+                    (endpoint.ports.size() == 1 ? "'" + std::string(port.name) + "', which is " + type_text(port) +
+                                                      " (clock " + port.clock + ")"
+                                                : port_names(row, endpoint.ports)) +
+                    ": --input NAME=" + endpoint.path,
+                exit_usage);
+}
+
+// Refuses a key of a topic that no input receives, or that is not the last value of a message of CSV.
+void check_topic_key(const Endpoint& endpoint, const Row& row) {
+  if (!endpoint.peer || endpoint.peer->topic_key.empty()) return;
+  const std::string& key = endpoint.peer->topic_key;
+  const std::string what = "--input " + endpoint.path + ": topic_key=" + key + ": ";
+  std::vector<std::string> known;
+  for (const std::uint32_t i : endpoint.ports) known.emplace_back(row.port(i).name);
+  const auto found = std::find(known.begin(), known.end(), key);
+  if (found == known.end())
+    throw Failure(what + "this address has no input '" + key + "'" + did_you_mean(key, known) +
+                      "; for a program with an instance for each key, give --key " + key,
+                  exit_usage);
+  const auto place = static_cast<std::size_t>(found - known.begin());
+  if (row.port(endpoint.ports[place]).rank > 0)
+    throw Failure(what + "'" + key + "' is " + type_text(row.port(endpoint.ports[place])) + ", not a scalar",
+                  exit_usage);
+  if (endpoint.format == Format::csv && found + 1 != known.end())
+    throw Failure(what + "in a message of CSV the key follows the other values, so it must be the last input; use JSON",
+                  exit_usage);
 }
 
 // Refuses ports that the format cannot represent.
@@ -215,6 +253,13 @@ void require_missing(const std::vector<Endpoint>& inputs, const Reading& reading
   throw Failure("--missing: all inputs are NumPy files, whose values are never missing", exit_usage);
 }
 
+void require_rows_of_text(const std::vector<Endpoint>& inputs) {
+  for (const Endpoint& input : inputs)
+    if (input.format == Format::csv || input.format == Format::jsonl) return;
+  throw Failure("--on-bad-row skip: no input is CSV or JSON lines; other formats have no rows that could be skipped",
+                exit_usage);
+}
+
 // The identity of a file; none for peers. Only files can be destroyed by writing to them.
 std::optional<FileIdentity> file_of(const Endpoint& endpoint, int stdio) {
   if (endpoint.peer) return std::nullopt;
@@ -222,6 +267,7 @@ std::optional<FileIdentity> file_of(const Endpoint& endpoint, int stdio) {
 }
 
 ByteSource open_bytes(const Endpoint& input, const Waiting& waiting) {
+  if (is_timer(input)) return ByteSource::memory(input.path, {});
   if (input.peer) {
     return ByteSource::peer(input.path, peer_input(*input.peer, input.format == Format::csv),
                             static_cast<std::size_t>(input.peer->line), waiting);
@@ -253,7 +299,7 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
     case Format::csv:
       return read_csv(std::move(bytes), row, input.ports, {headed, input.reading, input.kept, input.texts});
     case Format::jsonl:
-      return read_jsonl(std::move(bytes), row, input.ports, {input.texts, input.reading.missing, input.kept});
+      return read_jsonl(std::move(bytes), row, input.ports, {input.texts, input.reading.missing, input.kept, !headed});
     case Format::chron:
       return read_chron(std::move(bytes), row, input.ports, input.reading.missing);
     case Format::npy:
@@ -310,8 +356,11 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
       endpoint.ports.insert(endpoint.ports.begin(), *key);
     check_ports(direction, endpoint, row);
     check_present(endpoint, row);
+    check_topic_key(endpoint, row);
+    check_timer(endpoint, row);
   }
   if (direction == Direction::in) require_missing(endpoints, reading);
+  if (direction == Direction::in && reading.skip_bad_rows) require_rows_of_text(endpoints);
   if (stdio_uses > 1) throw Failure(std::string(option_name(direction)) + ": '-' can be given once only", exit_usage);
   return std::move(endpoints);
 }
@@ -409,14 +458,22 @@ void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpo
   }
 }
 
-std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting) {
+std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting,
+                                        BadRows* skipped) {
   if (inputs.empty()) return nullptr;
   // Opens all inputs before the first is read, because reading a header may wait.
   std::vector<ByteSource> bytes;
   for (const Endpoint& input : inputs) bytes.push_back(open_bytes(input, waiting));
   std::vector<std::unique_ptr<RowSource>> sources;
   std::vector<Ports> ports;
+  // Timers come first: a row that a peer has sent is not read before the tick of its cycle.
+  for (const Endpoint& input : inputs) {
+    if (!is_timer(input)) continue;
+    sources.push_back(timer_rows(*input.peer, row, input.ports.front(), waiting));
+    ports.push_back(input.ports);
+  }
   for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (is_timer(inputs[k])) continue;
     auto source = read_rows(inputs[k], std::move(bytes[k]), row);
     if (inputs[k].peer) source = with_cycles(std::move(source));
     sources.push_back(std::move(source));
@@ -424,7 +481,7 @@ std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row
   }
   for (const Endpoint& input : inputs)
     if (input.kept != nullptr) input.kept->require_found();
-  return equal_length(std::move(sources), std::move(ports));
+  return equal_length(std::move(sources), std::move(ports), row, skipped);
 }
 
 std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& settled) {

@@ -58,8 +58,9 @@ void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& i
 // Throws Failure if an output would overwrite an input or another output.
 void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs);
 
-// Null if there are no endpoints.
-std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting);
+// Null if there are no endpoints. skipped: receives rows that are not valid; null: the first of them is a failure.
+std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting,
+                                        BadRows* skipped = nullptr);
 // before: what an earlier run had settled of the file, which is then continued. An output with
 // `append` continues after the last whole row that its file has.
 std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& before = {});

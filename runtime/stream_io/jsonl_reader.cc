@@ -1,4 +1,4 @@
-// Reads JSON lines: one object per cycle; blank lines are skipped.
+// Reads JSON lines: one object per cycle; blank lines are skipped, but a blank message is an error.
 //
 // A key names an input. Tensors are arrays nested according to the shape. A null or a missing key
 // means absent, or follows --missing. Other keys are ignored. Floats may also be the strings
@@ -253,6 +253,7 @@ class JsonlReader final : public RowSource {
         texts_(form.texts),
         missing_(form.missing),
         kept_(form.kept != nullptr && form.kept->find_in_objects(bytes_.name()) ? form.kept : nullptr),
+        messages_(form.messages),
         handler_(row, wanted, form.texts, form.missing == Missing::nan) {
     for (const std::uint32_t i : wanted) {
       DerivedFlags flag;
@@ -262,9 +263,53 @@ class JsonlReader final : public RowSource {
 
   bool read() override {
     ++cycle_;
-    do {
-      if (!next_line()) return false;
-    } while (trimmed(line_).empty());
+    if (!next_row()) return false;
+    try {
+      parse_row();
+    } catch (const TooManyKeys&) {
+      throw;
+    } catch (const Failure& failure) {
+      --cycle_;
+      throw BadRow(failure.what(), line_);
+    }
+    return true;
+  }
+  void drop() override {
+    --cycle_;
+    if (kept_ != nullptr) kept_->drop_last();
+  }
+  std::string_view text() const override { return line_; }
+  Place where(std::uint32_t) const override { return {number_, 0}; }
+  double fraction() const override { return bytes_.fraction(); }
+  const std::string& name() const override { return bytes_.name(); }
+  bool can_go_back() const override { return bytes_.can_seek(); }
+  void mark(std::vector<Mark>& marks) const override {
+    marks.push_back({bytes_.offset() + length_, number_, cycle_ + 1});
+  }
+  const Mark* go_to(const Mark* marks) override {
+    bytes_.seek(marks->offset);
+    length_ = 0;
+    number_ = marks->line;
+    cycle_ = marks->row - 1;
+    return marks + 1;
+  }
+
+ private:
+  // Blank lines are skipped; a blank message is not valid.
+  bool next_row() {
+    try {
+      do {
+        if (!next_line()) return false;
+      } while (!messages_ && trimmed(line_).empty());
+      return true;
+    } catch (const RefusedRow& refused) {
+      ++number_;
+      throw BadRow(refused.at_cycle(cycle_--).what(), refused.row());
+    }
+  }
+  void parse_row() {
+    if (messages_ && trimmed(line_).empty())
+      throw Failure(name() + cycle_text() + "message " + std::to_string(number_) + " is empty");
     // The parser treats a zero byte as the end of the input, so it is refused here.
     if (const std::size_t zero = line_.find('\0'); zero != line_.npos) {
       throw Failure(name() + ":" + std::to_string(number_) + ":" +
@@ -290,24 +335,7 @@ class JsonlReader final : public RowSource {
     for (const auto& [flag, derived] : flags_)
       if (!handler_.seen(flag)) derive(derived);
     if (kept_ != nullptr) keep_cells();
-    return true;
   }
-  Place where(std::uint32_t) const override { return {number_, 0}; }
-  double fraction() const override { return bytes_.fraction(); }
-  const std::string& name() const override { return bytes_.name(); }
-  bool can_go_back() const override { return bytes_.can_seek(); }
-  void mark(std::vector<Mark>& marks) const override {
-    marks.push_back({bytes_.offset() + length_, number_, cycle_ + 1});
-  }
-  const Mark* go_to(const Mark* marks) override {
-    bytes_.seek(marks->offset);
-    length_ = 0;
-    number_ = marks->line;
-    cycle_ = marks->row - 1;
-    return marks + 1;
-  }
-
- private:
   bool follows(std::uint32_t port) const {
     return std::ranges::any_of(flags_, [&](const auto& flag) { return flag.first == port; });
   }
@@ -385,6 +413,7 @@ class JsonlReader final : public RowSource {
   const ColumnTexts* const texts_;
   const Missing missing_;
   KeptCells* const kept_;  // null unless this reader keeps cells
+  const bool messages_;
   ObjectHandler handler_;
   std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // flags that --missing absent derives
   std::string_view line_;

@@ -128,7 +128,7 @@ class NpzReader final : public RowSource {
       sources.push_back(read_npy(open_zip_entry(name(), find(entries, row.port(i))), row, i));
       ports.push_back({i});
     }
-    entries_ = equal_length(std::move(sources), std::move(ports));
+    entries_ = equal_length(std::move(sources), std::move(ports), row);
     if (kept != nullptr) find_kept(*kept, entries);
   }
 

@@ -12,6 +12,7 @@
 #include "runtime/stream_io/byte_source.h"
 #include "runtime/stream_io/cells/kept_cells.h"
 #include "runtime/stream_io/column_texts.h"
+#include "runtime/stream_io/live/bad_rows.h"
 #include "runtime/stream_io/reading.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/row_source.h"
@@ -32,6 +33,7 @@ struct JsonlForm {
   const ColumnTexts* texts = nullptr;
   Missing missing = Missing::error;
   KeptCells* kept = nullptr;
+  bool messages = false;  // each line is a message, also a blank one
 };
 std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted, JsonlForm form = {});
 std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted,
@@ -42,7 +44,10 @@ std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t po
 std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted, KeptCells* kept = nullptr);
 
 // Reads all sources together. They must be equally long; otherwise a Failure names two that
-// differ.
-std::unique_ptr<RowSource> equal_length(std::vector<std::unique_ptr<RowSource>> sources, std::vector<Ports> ports);
+// differ. skipped: receives the rows that are not valid; null: the first of them is a failure. If a
+// row of one source is not valid, the rows of the others that belong to the same cycle are dropped.
+// row: the row that they fill.
+std::unique_ptr<RowSource> equal_length(std::vector<std::unique_ptr<RowSource>> sources, std::vector<Ports> ports,
+                                        const Row& row, BadRows* skipped = nullptr);
 
 }  // namespace rml::rt

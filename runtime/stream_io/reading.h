@@ -16,6 +16,7 @@ enum class Missing {
 struct Reading {
   char separator = ',';  // character between columns
   Missing missing = Missing::error;
+  bool skip_bad_rows = false;        // otherwise the first row that is not valid ends the run
   std::vector<std::string> classes;  // classes, as entries NAME=FILE
   std::vector<std::string> times;    // formats of times, as entries NAME=FORMAT
 };

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rml::rt {
@@ -48,6 +49,12 @@ class RowSource {
   virtual Place where(std::uint32_t port) const = 0;
   // The result never changes.
   virtual const std::string& file(std::uint32_t) const { return name(); }
+  // True for a source that has a row for every cycle and never ends: a timer.
+  virtual bool endless() const { return false; }
+  // Forgets the last row that was read: it is not the row of a cycle.
+  virtual void drop() {}
+  // The last row as it came, without its line end; empty if the format has no rows of text.
+  virtual std::string_view text() const { return {}; }
   // File and position, such as "in.csv:4:7", as far as the format knows them.
   std::string place(std::uint32_t port) const { return place_text(file(port), where(port)); }
   // The share of the input already read, in [0, 1]; negative if its size is unknown.

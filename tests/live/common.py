@@ -34,6 +34,8 @@ PROGRAMS = {
     "forth": "node main(n: i32) -> (m: i32) m = n + 1;",
     "back": "node main(m: i32) -> (n: i32) n = m - 1;",
     "wide": "node main() -> (n: i32, x: f64[100]) n = 0 fby n + 1; x = broadcast_to(cast(f64, n), [100]);",
+    "two_inputs": "node main(n: i32, x: f64) -> (y: f64) y = cast(f64, n) + x;",
+    "ticks": "node main(t: bool, x: f64) -> (n: i32) n = (0 fby n) + (if t then 1 else 0);",
     "maybe": "node main(x: f64) -> (high: bool, y: f64 when high) high = x > 2.0; y = x when high;",
 }
 # Options for single programs, besides those of the bench.

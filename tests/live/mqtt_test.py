@@ -65,6 +65,38 @@ def test_several_topics(bench):
         same(running.end(), (0, "sum\n0\n2\n6\n", ""))
 
 
+def test_key_of_the_topic(bench):
+    """The level of the topic at the wildcard is the key, or the value of an input."""
+    with Broker(bench.place) as broker:
+        url = f"mqtt://localhost:{broker.port}/"
+        client = Client(broker.port)
+        for count, (topics, form, key) in enumerate((
+                ("plant/+/x?key=m", "jsonl", "m"), ("plant/+/x?topic_key=m", "csv", "m"), ("plant/%23?topic_key=m", "jsonl", "m"),
+                ("plant/+/x?key=m", "jsonl", "m:i64"))):
+            levels = ["7", "-12", "7"] if ":" in key else ["7", 'a b,"c', "7", "x1", "007", "true", "0"]
+            running = bench.start("sum", "--key", key, "--input", f"{url}{topics}&format={form}", "--output", "-", "--format",
+                                  "jsonl", "--cycles", str(len(levels)))
+            broker.has_said("Sending SUBACK", count + 1)
+            sums, expected = {}, []
+            for k, level in enumerate(levels):
+                client.publish(f"plant/{level}/x", "%d" % k if form == "csv" else ' { "x": %d }' % k)
+                name = level + ("/x" if "%23" in topics else "")
+                sums[name] = sums.get(name, 0) + k
+                expected.append({"m": int(name) if ":" in key else name, "sum": sums[name]})
+            status, out, err = running.end()
+            same((status, [json.loads(line) for line in out.splitlines()], err), (0, expected, ""))
+        running = bench.start("two_inputs", "--input", url + "plant/+/x?key=n", "--cycles", "1")
+        broker.has_said("Sending SUBACK", 5)
+        client.publish("plant/30/x", '{"x": 0.5}')
+        same(running.end(), (0, "y\n30.5\n", ""))
+        for topics, text in (
+                ("plant/x?key=m", "'topic_key' needs a topic with one wildcard"),
+                ("+/+/x?topic_key=m", "'topic_key' needs a topic with one wildcard"),
+                ("plant/+/x?key=k", "topic_key=k: this address has no input 'k'")):
+            status, _, err = bench.run("sum", "--key", "m", "--input", url + topics)
+            expect(status == 2 and text in err, err)
+
+
 def test_malformed_message(bench):
     with Broker(bench.place) as broker:
         url = f"mqtt://localhost:{broker.port}/x"

@@ -88,6 +88,13 @@ void KeptCells::add(std::string cells) {
   if (!waits_ && row >= first_) rows_.push_back(std::move(cells));
 }
 
+void KeptCells::drop_last() {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t row = --read_;
+  if (waits_) waiting_.erase(row);
+  if (!waits_ && row >= first_) rows_.pop_back();
+}
+
 std::size_t KeptCells::add_writer() {
   written_.push_back(first_);
   return written_.size() - 1;

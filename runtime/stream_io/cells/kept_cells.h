@@ -48,6 +48,8 @@ class KeptCells {
   void require_found() const;
   // Adds the cells of the next row.
   void add(std::string cells);
+  // Forgets the cells of the last row, which was dropped.
+  void drop_last();
 
   // ---- for writers: all of them write a row before the next row comes ----
   // The names as cells of CSV, and as texts.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "runtime/base/duration.h"
 #include "runtime/base/failure.h"
 #include "runtime/base/percent_code.h"
 #include "runtime/stream_io/spelling.h"
@@ -24,7 +25,7 @@ struct Scheme {
 constexpr Scheme schemes[] = {{"tcp", Kind::tcp, false},    {"tcp-listen", Kind::tcp_listen, false},
                               {"unix", Kind::local, false}, {"unix-listen", Kind::local_listen, false},
                               {"fifo", Kind::fifo, false},  {"mqtt", Kind::mqtt, false},
-                              {"mqtts", Kind::mqtt, true}};
+                              {"mqtts", Kind::mqtt, true},  {"timer", Kind::timer, false}};
 
 std::size_t scheme_length(std::string_view text) {
   const std::size_t end = text.find("://");
@@ -36,7 +37,7 @@ std::size_t scheme_length(std::string_view text) {
 }
 
 enum Where : unsigned { in_only = 1, out_only = 2, both = 3 };
-enum Who : unsigned { sockets = 1, broker = 2, everyone = 3, tls_only = 4, files = 8, anywhere = 11 };
+enum Who : unsigned { clock = 0, sockets = 1, broker = 2, everyone = 3, tls_only = 4, files = 8, anywhere = 11 };
 
 struct Parameter {
   const char* name;
@@ -53,7 +54,7 @@ constexpr Parameter parameters[] = {{"format", true, both, everyone},      {"ret
                                     {"cafile", true, both, tls_only},      {"capath", true, both, tls_only},
                                     {"cert", true, both, tls_only},        {"key", true, both, tls_only},
                                     {"insecure", false, both, tls_only},   {"present", false, out_only, anywhere},
-                                    {"append", false, out_only, files}};
+                                    {"append", false, out_only, files},    {"topic_key", true, in_only, broker}};
 
 class Parser {
  public:
@@ -73,6 +74,7 @@ class Parser {
   void parse_parameters(std::string_view list);
   void parse_parameter(std::string_view name, const std::optional<std::string>& value);
   [[noreturn]] void refuse_parameter(const std::string& word, const Parameter& parameter) const;
+  void parse_period(const std::string& text);
   void check() const;
 
   template <class Number>
@@ -139,9 +141,24 @@ void Parser::parse_broker(std::string_view place) {
   }
 }
 
+void Parser::parse_period(const std::string& text) {
+  if (direction_ == Direction::out) fail("a timer is an input");
+  if (const std::string complaint = complaint_of_duration(text); !complaint.empty()) fail("the period " + complaint);
+  address_.period = *duration_of(text);
+}
+
+// The kinds of places to which a parameter must apply.
+static unsigned place_of(Kind kind) {
+  if (kind == Kind::mqtt) return broker;
+  if (kind == Kind::file) return files;
+  return kind == Kind::timer ? clock : sockets;
+}
+
 void Parser::parse_parameter(std::string_view name, const std::optional<std::string>& value) {
   const unsigned where = direction_ == Direction::in ? in_only : out_only;
-  unsigned who = address_.kind == Kind::mqtt ? broker : address_.kind == Kind::file ? files : sockets;
+  // With mqtts://, `key` is a file.
+  if (name == "key" && address_.kind == Kind::mqtt && !address_.tls && direction_ == Direction::in) name = "topic_key";
+  unsigned who = place_of(address_.kind);
   if (address_.tls) who |= tls_only;
   std::vector<std::string> known;
   for (const Parameter& p : parameters) {
@@ -174,7 +191,8 @@ void Parser::parse_parameter(std::string_view name, const std::optional<std::str
   if (word == "version" && given != "3" && given != "5") fail("'version' is 3 (for 3.1.1) or 5");
   if (word == "version") address_.version = given[0] - '0';
   if (word == "keepalive") address_.keepalive = number<int>(word, given, 5, 65535);
-  const std::pair<const char*, std::string&> texts[] = {{"password_file", address_.password_file},
+  const std::pair<const char*, std::string&> texts[] = {{"topic_key", address_.topic_key},
+                                                        {"password_file", address_.password_file},
                                                         {"password_env", address_.password_env},
                                                         {"cafile", address_.cafile},
                                                         {"capath", address_.capath},
@@ -207,6 +225,10 @@ void Parser::check() const {
     fail("'qos=2' needs 'client=ID': without a session the broker drops its messages when the connection ends");
   }
   if (address_.qos == 2 && address_.version == 5) fail("'qos=2' needs version=3");
+  const auto wildcards = std::count(address_.path.begin(), address_.path.end(), '+') +
+                         std::count(address_.path.begin(), address_.path.end(), '#');
+  if (!address_.topic_key.empty() && wildcards != 1)
+    fail("'topic_key' needs a topic with one wildcard, such as plant/+/x: the key is the level at its place");
   if (address_.cert.empty() != address_.key.empty()) fail("'cert' and 'key' must be given together");
 }
 
@@ -255,7 +277,7 @@ Address Parser::parse() {
     std::vector<std::string> known;
     for (const Scheme& s : schemes) known.emplace_back(s.name);
     fail("unknown kind of address '" + word + "'" + did_you_mean(word, known) +
-         "; the kinds are tcp, tcp-listen, unix, unix-listen, fifo, mqtt and mqtts");
+         "; the kinds are tcp, tcp-listen, unix, unix-listen, fifo, mqtt, mqtts and timer");
   }
   address_.kind = scheme->kind;
   address_.tls = scheme->tls;
@@ -266,6 +288,8 @@ Address Parser::parse() {
     parse_broker(place);
   } else if (address_.kind == Kind::tcp || address_.kind == Kind::tcp_listen) {
     parse_host(place);
+  } else if (address_.kind == Kind::timer) {
+    parse_period(decoded(place));
   } else {
     address_.path = decoded(place);
     if (address_.path.empty()) fail("the path is missing");

@@ -5,6 +5,7 @@
 //                                                 for peers on this machine only
 //   fifo://PATH                                   a named pipe whose peers come and go
 //   mqtt://[USER@]HOST[:PORT]/TOPIC  mqtts://…    a broker
+//   timer://PERIOD                                a clock, an input that is true once in a period
 //
 // followed by ?NAME=VALUE&NAME…; parts may contain %XX. No part holds a secret, because every
 // user of the machine can read command lines.
@@ -13,6 +14,7 @@
 // written with a further one at its end: a?b?
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,17 +24,19 @@ namespace rml::rt {
 enum class Direction { in, out };
 
 struct Address {
-  enum class Kind { tcp, tcp_listen, local, local_listen, fifo, mqtt, file };
+  enum class Kind { tcp, tcp_listen, local, local_listen, fifo, mqtt, timer, file };
   Kind kind = Kind::tcp;
-  std::string name;              // the address as given, without parameters
-  std::string host, port, path;  // `path` is that of a socket or pipe, or the topic
-  std::string format;            // format of the lines, csv or jsonl; empty: not given
-  std::optional<double> retry;   // time to try to connect, in seconds
-  double linger = 10;            // time at the end for a slow reader, in seconds
+  std::string name;                    // the address as given, without parameters
+  std::string host, port, path;        // `path` is that of a socket or pipe, or the topic
+  std::string format;                  // format of the lines, csv or jsonl; empty: not given
+  std::chrono::nanoseconds period{0};  // period of a timer
+  std::optional<double> retry;         // time to try to connect, in seconds
+  double linger = 10;                  // time at the end for a slow reader, in seconds
   bool reconnect = false;
-  int line = 16 << 20;   // maximum size of a line or message, in bytes
-  bool present = false;  // output: only rows in which a sampled value is present
-  bool append = false;   // output file: keep its rows
+  std::string topic_key;  // input that receives the level of the topic at the wildcard; empty: none
+  int line = 16 << 20;    // maximum size of a line or message, in bytes
+  bool present = false;   // output: only rows in which a sampled value is present
+  bool append = false;    // output file: keep its rows
 
   bool tls = false;
   std::string user;

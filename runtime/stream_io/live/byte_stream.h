@@ -5,21 +5,39 @@
 // (linger); after that, it is a failure that says what was not delivered.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "runtime/base/failure.h"
 
 namespace rml::rt {
 
+// Hooks around a wait for input.
+struct Waiting {
+  std::function<void()> before = {};
+  int cut_short = -1;                                 // file descriptor; the wait ends when it becomes readable
+  std::function<void()> during = {};                  // called several times a second while the wait lasts
+  std::atomic<std::int64_t>* missed_ticks = nullptr;  // counts the ticks of timers for which the run was too slow
+
+  // Calls the hook that is due. waited: false before the wait.
+  void tick(bool& waited) const {
+    if (!std::exchange(waited, true)) {
+      if (before) before();
+    } else if (during) {
+      during();
+    }
+  }
+};
+
 class ByteInput {
  public:
   virtual ~ByteInput() = default;
   // Reads at least one byte, in whole lines if there is room for them; 0 at the end.
-  // before_waiting is called once before a wait.
-  virtual std::size_t read(char* to, std::size_t room, const std::function<void()>& before_waiting) = 0;
+  virtual std::size_t read(char* to, std::size_t room, const Waiting& waiting) = 0;
 };
 
 class ByteOutput {
@@ -46,5 +64,20 @@ class LostPeer : public Failure {
  private:
   std::string name_, text_;
 };
+
+// A row that the stream does not hand over, because it is too long or comes from a peer with another
+// header. The stream continues after it.
+class RefusedRow : public LostPeer {
+ public:
+  // row: its beginning.
+  RefusedRow(std::string name, std::string text, std::string row)
+      : LostPeer(std::move(name), std::move(text)), row_(std::move(row)) {}
+  const std::string& row() const { return row_; }
+
+ private:
+  std::string row_;
+};
+// Number of bytes that are kept of a row that is too long.
+constexpr std::size_t refused_bytes = 4096;
 
 }  // namespace rml::rt

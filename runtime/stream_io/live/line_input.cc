@@ -50,12 +50,8 @@ class LineInput final : public ByteInput {
     if (!address_.listens()) peers_->next(connection_, check_interrupt);
   }
 
-  std::size_t read(char* to, std::size_t room, const std::function<void()>& before_waiting) override {
+  std::size_t read(char* to, std::size_t room, const Waiting& waiting) override {
     bool waited = false;
-    const auto before = [&] {
-      if (!waited && before_waiting) before_waiting();
-      waited = true;
-    };
     while (begin_ == whole_) {
       if (ended_) return 0;
       if (!draining_ && interrupt_signal() != 0) begin_draining();
@@ -64,7 +60,7 @@ class LineInput final : public ByteInput {
         continue;
       }
       try {
-        advance(before, waited);
+        advance(waiting, waited);
       } catch (const Interrupted&) {
         begin_draining();
       }
@@ -76,17 +72,21 @@ class LineInput final : public ByteInput {
   }
 
  private:
-  void advance(const std::function<void()>& before, const bool& waited) {
+  void advance(const Waiting& waiting, bool& waited) {
     if (!connection_ || left_) {
-      before();
-      if (left_ && !heard_) back_off_.pause(check_interrupt);
-      peers_->next(connection_, check_interrupt);
+      const Check check = [&] {
+        check_interrupt();
+        waiting.tick(waited);
+      };
+      waiting.tick(waited);
+      if (left_ && !heard_) back_off_.pause(check);
+      peers_->next(connection_, check);
       begin_peer();
     } else if (ready(connection_.get(), POLLIN, waited ? tick_ms : 0)) {
       fetch();
     } else {
       check_interrupt();
-      before();
+      waiting.tick(waited);
       // If a writer has come and left before the pipe was opened, only a read reports it.
       if (address_.kind == Address::Kind::fifo && heard_) fetch();
     }
@@ -126,8 +126,21 @@ class LineInput final : public ByteInput {
     if (count <= 0) return gone(count < 0 ? errno : 0);
     heard_ = true;
     back_off_ = BackOff();
-    const void* last = ::memrchr(buffer_.data() + end_, '\n', static_cast<std::size_t>(count));
-    end_ += static_cast<std::size_t>(count);
+    add(static_cast<std::size_t>(count));
+  }
+
+  // Adds bytes that were read to the end of the buffer.
+  void add(std::size_t count) {
+    if (discarding_) {
+      char* const begin = buffer_.data() + end_;
+      const auto* const stop = static_cast<const char*>(std::memchr(begin, '\n', count));
+      if (stop == nullptr) return;
+      count -= static_cast<std::size_t>(stop + 1 - begin);
+      std::memmove(begin, stop + 1, count);
+      discarding_ = false;
+    }
+    const void* last = ::memrchr(buffer_.data() + end_, '\n', count);
+    end_ += count;
     if (!last) return;
     whole_ = static_cast<std::size_t>(static_cast<const char*>(last) - buffer_.data()) + 1;
     take_header();
@@ -142,8 +155,12 @@ class LineInput final : public ByteInput {
     }
     const auto most = static_cast<std::size_t>(address_.line);
     if (end_ >= most) {
-      throw LostPeer(address_.name,
-                     "a line of more than " + std::to_string(most) + " bytes (?line=BYTES raises the limit)");
+      std::string beginning(buffer_.data(), std::min(end_, refused_bytes));
+      end_ = whole_ = 0;
+      discarding_ = true;
+      throw RefusedRow(address_.name,
+                       "a line of more than " + std::to_string(most) + " bytes (?line=BYTES raises the limit)",
+                       std::move(beginning));
     }
     if (end_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), std::max(most, buffer_.size() + 1)));
   }
@@ -161,14 +178,21 @@ class LineInput final : public ByteInput {
       return;
     }
     if (header_due_) {
-      if (without_return(line) != header_) {
-        throw LostPeer(address_.name, "the next peer begins with '" + std::string(without_return(line).substr(0, 200)) +
-                                          "', not with the header of the first, '" + header_.substr(0, 200) + "'");
-      }
+      if (without_return(line) != header_) refuse_peer(std::string(without_return(line)));
       begin_ += line.size() + 1;
       header_due_ = false;
     }
     drop_headers(begin_);
+  }
+
+  // Its rows have other columns, so none of them is read.
+  [[noreturn]] void refuse_peer(const std::string& header) {
+    begin_ = whole_ = end_ = 0;
+    left_ = true;
+    throw RefusedRow(address_.name,
+                     "the next peer begins with '" + header.substr(0, 200) + "', not with the header of the first, '" +
+                         header_.substr(0, 200) + "'",
+                     header.substr(0, refused_bytes));
   }
 
   // A pipe does not report that a writer has closed it if the next writer has already opened it,
@@ -204,6 +228,7 @@ class LineInput final : public ByteInput {
   void gone(int error) {
     const bool half = end_ > whole_;
     end_ = whole_;
+    discarding_ = false;
     // A peer that was accepted before this one was served comes next, as with `reconnect`.
     if (address_.reconnect || draining_ || (error == 0 && !half && peers_->any_waiting())) {
       left_ = true;
@@ -227,6 +252,7 @@ class LineInput final : public ByteInput {
   std::optional<Time::time_point> draining_;  // time of the signal that ends the run
   std::string header_;
   bool header_due_ = false;
+  bool discarding_ = false;     // the rest of a line that is too long is not kept
   bool tells_writers_ = false;  // a line that equals the header starts a new writer
   std::vector<char> buffer_;
   // ends of the bytes handed over, of the whole lines, and of the bytes received

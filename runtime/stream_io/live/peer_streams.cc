@@ -29,6 +29,11 @@ class WithCycles final : public RowSource {
       throw failure.at_cycle(cycle_);
     }
   }
+  void drop() override {
+    source_->drop();
+    --cycle_;
+  }
+  std::string_view text() const override { return source_->text(); }
   Place where(std::uint32_t port) const override { return source_->where(port); }
   const std::string& file(std::uint32_t port) const override { return source_->file(port); }
   double fraction() const override { return source_->fraction(); }
@@ -65,6 +70,7 @@ void refuse_clash(const Address& one, const Address& other) {
     }
     return;
   }
+  if (one.kind == Kind::timer || other.kind == Kind::timer) return;
   // Over TCP and Unix sockets every connection has its own peer; any other address can be used
   // only once.
   const bool connects = one.kind == Kind::tcp || one.kind == Kind::local;

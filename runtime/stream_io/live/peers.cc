@@ -215,6 +215,7 @@ class Listening final : public Attempts {
     } while (address_.kind != Kind::local_listen && ready(listener_.get(), POLLIN, handshake_ms));
     close();
   }
+  int listener() const override { return listener_.get(); }
   bool any_waiting() const override { return !waiting_.empty(); }
   bool take_waiting(Descriptor& connection) override {
     if (waiting_.empty()) return false;

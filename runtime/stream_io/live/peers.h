@@ -37,6 +37,8 @@ class Peers {
   // Closes `connection` and sets it to that of the next peer, in non-blocking mode. Throws
   // LostPeer if no peer comes within the time that the address allows.
   virtual void next(Descriptor& connection, const Check& check) = 0;
+  // A descriptor that becomes readable when a peer connects; -1 if the address does not listen.
+  virtual int listener() const { return -1; }
   // Stops accepting new peers.
   virtual void stop() {}
   // True if there are accepted peers that were not served yet.

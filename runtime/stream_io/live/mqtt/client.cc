@@ -87,7 +87,8 @@ struct MqttClient::Callbacks {
   }
   static void message(mosquitto*, void* object, const mosquitto_message* message) {
     const auto& client = *static_cast<MqttClient*>(object);
-    client.on_message({static_cast<const char*>(message->payload), static_cast<std::size_t>(message->payloadlen)});
+    client.on_message(message->topic,
+                      {static_cast<const char*>(message->payload), static_cast<std::size_t>(message->payloadlen)});
   }
   static void published(mosquitto*, void* object, int message, int reason, const mosquitto_property*) {
     const auto& client = *static_cast<MqttClient*>(object);

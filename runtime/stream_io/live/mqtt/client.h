@@ -29,7 +29,7 @@ class MqttClient {
   MqttClient(const MqttClient&) = delete;
   MqttClient& operator=(const MqttClient&) = delete;
 
-  std::function<void(std::string_view)> on_message;
+  std::function<void(std::string_view topic, std::string_view payload)> on_message;
   // Called when the broker has the message (with quality of service 0: when the system has it),
   // or with the reason if the broker refuses it.
   std::function<void(int message, const char* refusal)> on_published;

@@ -12,6 +12,7 @@
 #include "runtime/base/signals.h"
 #include "runtime/stream_io/live/mqtt/client.h"
 #include "runtime/stream_io/live/mqtt/library.h"
+#include "runtime/stream_io/live/mqtt/topic_key.h"
 
 namespace rml::rt {
 namespace {
@@ -19,46 +20,62 @@ namespace {
 class MqttInput final : public ByteInput {
  public:
   MqttInput(const Address& address, bool csv) : address_(address), csv_(csv), client_(address, Direction::in) {
-    client_.on_message = [this](std::string_view payload) { take(payload); };
+    client_.on_message = [this](std::string_view topic, std::string_view payload) { take(topic, payload); };
     client_.connect(check_interrupt);
   }
   // Disconnects. Messages that were not read are not acknowledged, so a session continues with
   // them.
   ~MqttInput() override { client_.disconnect(); }
 
-  std::size_t read(char* to, std::size_t room, const std::function<void()>& before_waiting) override {
+  std::size_t read(char* to, std::size_t room, const Waiting& waiting) override {
     bool waited = false;
-    while (begin_ == buffer_.size()) {
+    const Check check = [&] {
+      check_interrupt();
+      waiting.tick(waited);
+    };
+    while (begin_ == readable_end()) {
+      if (!too_long_.empty()) refuse();
       buffer_.clear();
       begin_ = 0;
-      if (empty_at_ >= 0) throw LostPeer(address_.name, "message " + std::to_string(empty_at_) + " is empty");
-      if (too_long_at_ >= 0) {
-        throw LostPeer(address_.name, "message " + std::to_string(too_long_at_) + " has more than " +
-                                          std::to_string(address_.line) + " bytes (?line=BYTES raises the limit)");
-      }
       if (interrupt_signal() != 0) {
         drain();
         continue;
       }
       if (!client_.connected()) {
-        if (!waited && before_waiting) before_waiting();
-        waited = true;
-        client_.connect(check_interrupt);
+        waiting.tick(waited);
+        client_.connect(check);
         continue;
       }
       client_.turn(waited ? tick_ms : 0);
-      if (!buffer_.empty() || empty_at_ >= 0 || too_long_at_ >= 0) continue;
+      if (any()) continue;
       if (interrupt_signal() != 0) continue;
-      if (!waited && before_waiting) before_waiting();
-      waited = true;
+      waiting.tick(waited);
     }
-    const std::size_t count = std::min(room, buffer_.size() - begin_);
+    const std::size_t count = std::min(room, readable_end() - begin_);
     std::memcpy(to, buffer_.data() + begin_, count);
     begin_ += count;
     return count;
   }
 
  private:
+  struct TooLong {
+    std::size_t at;  // in the buffer
+    std::int64_t message;
+    std::string beginning;
+  };
+
+  bool any() const { return !buffer_.empty() || !too_long_.empty(); }
+  // The lines up to the first message that is too long.
+  std::size_t readable_end() const { return too_long_.empty() ? buffer_.size() : too_long_.front().at; }
+  [[noreturn]] void refuse() {
+    TooLong first = std::move(too_long_.front());
+    too_long_.pop_front();
+    throw RefusedRow(address_.name,
+                     "message " + std::to_string(first.message) + " has more than " + std::to_string(address_.line) +
+                         " bytes (?line=BYTES raises the limit)",
+                     std::move(first.beginning));
+  }
+
   // After a signal: reads the messages that the broker has sent, until it is silent for a moment.
   void drain() {
     if (!client_.connected()) throw Interrupted{};
@@ -68,7 +85,7 @@ class MqttInput final : public ByteInput {
     }
     constexpr double drain_seconds = 1;
     const Time::time_point begin = Time::now();
-    while (buffer_.empty() && empty_at_ < 0 && too_long_at_ < 0) {
+    while (!any()) {
       const bool over = seconds_since(begin) * 1000 >= tick_ms || seconds_since(*draining_) >= drain_seconds;
       if (over || !client_.connected()) throw Interrupted{};
       client_.turn(tick_ms / 4);
@@ -76,20 +93,18 @@ class MqttInput final : public ByteInput {
   }
 
   // A message becomes one line: line ends within it become blanks.
-  void take(std::string_view payload) {
-    if (empty_at_ >= 0 || too_long_at_ >= 0) return;
+  void take(std::string_view topic, std::string_view payload) {
     ++messages_;
     if (payload.size() > static_cast<std::size_t>(address_.line)) {
-      too_long_at_ = messages_;
-      return;
-    }
-    if (!csv_ && payload.find_first_not_of(" \t\r\n") == payload.npos) {
-      empty_at_ = messages_;
+      too_long_.push_back({buffer_.size(), messages_, std::string(payload.substr(0, refused_bytes))});
       return;
     }
     while (csv_ && !payload.empty() && (payload.back() == '\n' || payload.back() == '\r')) payload.remove_suffix(1);
     const std::size_t at = buffer_.size();
-    buffer_ += payload;
+    if (address_.topic_key.empty())
+      buffer_ += payload;
+    else
+      append_with_key(buffer_, payload, address_.topic_key, level_at_wildcard(address_.path, topic), csv_);
     std::replace(buffer_.begin() + static_cast<std::ptrdiff_t>(at), buffer_.end(), '\n', ' ');
     buffer_ += '\n';
   }
@@ -99,8 +114,7 @@ class MqttInput final : public ByteInput {
   std::string buffer_;  // the lines of one turn
   std::size_t begin_ = 0;
   std::int64_t messages_ = 0;
-  std::int64_t empty_at_ = -1;
-  std::int64_t too_long_at_ = -1;
+  std::deque<TooLong> too_long_;
   std::optional<Time::time_point> draining_;  // time of the signal that ends the run
   MqttClient client_;
 };
