@@ -39,7 +39,8 @@ std::vector<Tensor> ImportedProgram::run(const std::vector<const Tensor*>& input
     throw ProgramStops(h.site < program.n_sites ? std::string("it stops: ") + program.sites[h.site].message
                                                 : "it stops");
   }
-  if (program.pop(state_.block(), out.data(), present.data()) != 1) throw ProgramStops("no outputs came");
+  if (program.pop(state_.block(), out.data(), present.data()) != 1)
+    throw ProgramStops("the program has not written its outputs");
   return outputs;
 }
 

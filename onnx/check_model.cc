@@ -51,7 +51,7 @@ class Checker {
       if (v.type.kind == "tensor" && v.type.element_type == 0)
         fail(place, "its type is missing in the model");
       else if (v.type.kind == "tensor" && !v.type.shape)
-        fail(place, "the model does not say its shape");
+        fail(place, "the model does not declare its shape");
     };
     for (const ValueInfo& v : g.inputs) typed(v, "input");
     for (const ValueInfo& v : g.outputs) typed(v, "output");
@@ -106,7 +106,7 @@ class Checker {
     if (g.name.empty()) fail(within.empty() ? "" : within + "graph", "the graph has no name");
     if (g.outputs.empty()) fail(within.empty() ? "" : place("graph", g.name), "the graph has no output");
     for (const ValueInfo& output : g.outputs)
-      if (!names.contains(output.name)) fail(place("output", output.name), "nothing defines it");
+      if (!names.contains(output.name)) fail(place("output", output.name), "no node defines it");
     for (const std::string* name : added) names.erase(*name);
   }
 

@@ -53,8 +53,7 @@ AttributeKind kind_of(const wire::Attribute& a, std::int64_t ir_version, const s
   if (ir_version < 2 && !a.has_type()) return filled;
   if (!a.has_type() || a.type() == undefined) throw ModelError{place, "its type is missing"};
   const auto said = static_cast<AttributeKind>(a.type());
-  if (fields == 1 && filled != undefined && filled != said)
-    throw ModelError{place, "its type is not that of its value"};
+  if (fields == 1 && filled != undefined && filled != said) throw ModelError{place, "its type does not fit its value"};
   return said;
 }
 
@@ -101,7 +100,8 @@ class Reader {
     for (const wire::OperatorSet& set : from) {
       const std::string of = domain(set.domain());
       if (!to.emplace(of, set.version()).second)
-        throw ModelError{place, "two versions of the operator set " + in_quotes(of.empty() ? "ai.onnx" : of)};
+        throw ModelError{place,
+                         "the model names two versions of the operator set " + in_quotes(of.empty() ? "ai.onnx" : of)};
     }
     return to;
   }

@@ -94,8 +94,8 @@ int run_passes(Invocation& invocation, const OptRequest& request) {
   t.emit.target = session.options.target;
   for (const Pass* pass : list) {
     if (std::string lacks = run_on_text(*pass, t); !lacks.empty()) {
-      std::cerr << readable_message("rmlc: " + std::string(pass->name) +
-                                    ": the text lacks what passes before it make: " + lacks)
+      std::cerr << readable_message("rmlc: " + std::string(pass->name) + ": the text lacks " + lacks +
+                                    ", which an earlier pass makes")
                 << "\n";
       return exit_fault;
     }

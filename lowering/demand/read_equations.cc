@@ -10,23 +10,23 @@ EquationsReader::EquationsReader(TextLines& lines, std::shared_ptr<const Core> c
   const steps::Program built = build_on_demand(std::move(core));
   *made_ = *built.on_demand;
   if (sites < built.sites.size() || cuts < built.cuts.size())
-    lines_.fail("the equations speak of " + std::to_string(built.sites.size()) + " sites and " +
+    lines_.fail("the equations refer to " + std::to_string(built.sites.size()) + " sites and " +
                 std::to_string(built.cuts.size()) + " cuts");
 }
 
 bool EquationsReader::equation(const ReadBody& read_body) {
-  if (read_ == made_->bodies.size()) lines_.fail("there are no more equations with a body");
+  if (read_ == made_->bodies.size()) lines_.fail("no further equation has a body");
   if (!lines_.ok()) return true;
   steps::DemandBody& body = made_->bodies[read_++];
   const auto expect = [&](const std::vector<ValueId>& values) {
-    if (value_list() != values) lines_.fail("this is not what the core has");
+    if (value_list() != values) lines_.fail("this differs from the core");
   };
   if (value() != body.value) lines_.fail(id_text(body.value) + " is the next equation with a body");
   lines_.expect("of");
   expect(body.operands);
   lines_.expect("gives");
   expect(body.results);
-  if (lines_.take("effect") != body.effect) lines_.fail("the core says whether there is an effect");
+  if (lines_.take("effect") != body.effect) lines_.fail("the mark `effect` differs from the core");
   if (lines_.take("by")) {
     body.steps = read_body(*body.core, id_text(body.value));
     return true;
@@ -34,12 +34,12 @@ bool EquationsReader::equation(const ReadBody& read_body) {
   const std::size_t begin = lines_.place();
   const std::optional<Core> core = read_inner_core(lines_);
   if (core && inner_core_text(*core) != inner_core_text(*body.core))
-    lines_.fail_at(begin, "this is not what the core has");
+    lines_.fail_at(begin, "this differs from the core");
   return true;
 }
 
 void EquationsReader::finish() {
-  if (read_ < made_->bodies.size()) lines_.fail("more equations have a body");
+  if (read_ < made_->bodies.size()) lines_.fail("the bodies of further equations are missing");
 }
 
 }  // namespace rml

@@ -32,7 +32,8 @@ class LoopsReader : FormReader {
   std::optional<Program> read() {
     while (lines_.next())
       if (!table_line() && !unit_line()) lines_.fail_expecting("a line of loops");
-    if (lines_.ok() && p_.units.size() != p_.steps->units.size()) lines_.fail("the steps have another number of units");
+    if (lines_.ok() && p_.units.size() != p_.steps->units.size())
+      lines_.fail("the number of units differs from that of the steps");
     if (!lines_.ok()) return std::nullopt;
     return std::move(p_);
   }
@@ -57,7 +58,7 @@ class LoopsReader : FormReader {
     if (of_value) b.value = ValueId(key.number);
     if (!of_value && key.space != Space::scratch) b.index = key.number;
     if (lines_.ok() && !places_.emplace(key, BufferId(p_.buffers.size())).second)
-      lines_.fail_at(begin, "this buffer is there already");
+      lines_.fail_at(begin, "this buffer is defined twice");
     p_.buffers.push_back(std::move(b));
     return true;
   }
@@ -71,7 +72,7 @@ class LoopsReader : FormReader {
       const steps::Program& steps = steps_of(outer);
       const auto* call = lines_.ok() ? std::get_if<core::Call>(&core()[v].rhs) : nullptr;
       const bool known = call != nullptr && call->external < steps.bodies.size();
-      if (!known || steps.bodies[call->external] == nullptr) return lines_.fail("this is no call of an iteration");
+      if (!known || steps.bodies[call->external] == nullptr) return lines_.fail("this is not a call of an iteration");
       p_.bodies.push_back(steps.bodies[call->external]);
     });
     return true;
@@ -95,7 +96,7 @@ class LoopsReader : FormReader {
   }
   // Reads a value, which must be one of the core that is being read.
   ValueId scoped_value() {
-    if (scope() != body_) lines_.fail("this is a value of somewhere else");
+    if (scope() != body_) lines_.fail("this value belongs to another body");
     return value();
   }
 
@@ -192,12 +193,12 @@ class LoopsReader : FormReader {
   }
 
   void part(Block& into) {
-    if (!into.statements.empty()) lines_.fail("this block is there already");
+    if (!into.statements.empty()) lines_.fail("this block occurs twice");
     if (statements(into)) lines_.fail("`else` belongs to an `if`");
   }
   // Reads lines up to `end`, or `else`; returns true for `else`.
   bool statements(Block& into) {
-    if (++depth_ > deepest) lines_.fail("more than " + std::to_string(deepest) + " blocks within each other");
+    if (++depth_ > deepest) lines_.fail("more than " + std::to_string(deepest) + " nested blocks");
     while (lines_.next()) {
       const bool otherwise = lines_.next_is("else");
       if (otherwise ? lines_.take("else") : lines_.take("end")) {
@@ -206,7 +207,7 @@ class LoopsReader : FormReader {
       }
       into.statements.push_back(statement());
     }
-    lines_.fail("a block without its `end`");
+    lines_.fail("a block lacks its `end`");
     --depth_;
     return false;
   }
@@ -284,7 +285,7 @@ class LoopsReader : FormReader {
       part(*r.block);
       body_ = outer;
     });
-    if (!lines_.next() || !lines_.take("end")) lines_.fail("rounds without their `end`");
+    if (!lines_.next() || !lines_.take("end")) lines_.fail("rounds lack their `end`");
     return r;
   }
 
@@ -344,14 +345,14 @@ class LoopsReader : FormReader {
       ended = lines_.take("end");
       if (!ended) n.body.push_back(element(static_cast<std::uint32_t>(n.body.size())));
     }
-    if (lines_.ok() && !ended) lines_.fail("a nest without its `end`");
+    if (lines_.ok() && !ended) lines_.fail("a nest lacks its `end`");
     return n;
   }
 
   std::uint32_t element_number() {
     const std::string word = lines_.word("an element");
     std::uint32_t n = 0;
-    if (!numbered(word, 't', n)) lines_.fail("expected an element, `t0` say");
+    if (!numbered(word, 't', n)) lines_.fail("expected an element, such as `t0`");
     return n;
   }
   // Reads a letter and a number. For example, `t12` sets n to 12.
@@ -368,7 +369,7 @@ class LoopsReader : FormReader {
   }
   DType dtype() {
     const auto d = dtype_named(lines_.word("a dtype"));
-    if (!d) lines_.fail("this is no dtype");
+    if (!d) lines_.fail("this is not a dtype");
     return d.value_or(DType::f32);
   }
   std::size_t axis(const std::string& word) {
@@ -403,7 +404,7 @@ class LoopsReader : FormReader {
     else if (numbered(word, 't', computed))
       a.computed.emplace_back(computed, factor);
     else
-      lines_.fail("this is no index here");
+      lines_.fail("an index is not allowed here");
   }
 
   Element element(std::uint32_t position) {
@@ -488,7 +489,7 @@ std::optional<Program> read_loops(std::string_view text, TextFault& fault) {
   std::optional<steps::Program> of = read_steps(steps, fault);
   if (!of) return std::nullopt;
   if (end == std::string_view::npos) {
-    fault = {text.size(), "there are no loops"};
+    fault = {text.size(), "the text contains no loops"};
     return std::nullopt;
   }
   TextLines lines(text.substr(end + 1));

@@ -23,10 +23,11 @@ class Verifier {
   explicit Verifier(const Program& p) : p_(p) {}
 
   std::string run() {
-    if (p_.steps == nullptr) return "loops of no steps";
+    if (p_.steps == nullptr) return "the loops have no steps";
     for (std::size_t i = 0; i < p_.buffers.size(); ++i) buffer(i);
     if (!violation_.empty()) return violation_;
-    if (p_.units.size() != p_.steps->units.size()) return "loops of " + std::to_string(p_.units.size()) + " units";
+    if (p_.units.size() != p_.steps->units.size())
+      return "the loops have " + std::to_string(p_.units.size()) + " units";
     for (std::size_t u = 0; u < p_.units.size(); ++u) unit(p_.units[u], p_.steps->units[u]);
     operands(p_.rows, p_.steps->emitter.operands);
     return violation_;
@@ -50,11 +51,11 @@ class Verifier {
     const Buffer& b = p_.buffers[i];
     const std::string what = "buffer " + std::to_string(i);
     const steps::Program* steps = steps_of(b.body);
-    if (steps == nullptr) return fail(what + " of no body");
+    if (steps == nullptr) return fail(what + " belongs to a body that does not exist");
     const auto is = [&](const auto& all, auto&& type_of) {
       if (b.index >= all.size()) return fail(what + " of nothing");
       const auto& x = type_of(all[b.index]);
-      if (x.dtype != b.dtype || x.shape != b.shape) fail(what + " has another type than what it is of");
+      if (x.dtype != b.dtype || x.shape != b.shape) fail(what + " has a different type from its element");
     };
     const auto itself = [](const auto& x) -> const auto& { return x; };
     const auto of_port = [&](const Port& port) -> const Value& { return (*steps->core)[port.value]; };
@@ -62,10 +63,10 @@ class Verifier {
       case Space::constant:
       case Space::value:
         if (b.space == Space::constant && !b.value.valid()) return is(steps->cells, itself);
-        if (b.value.index >= steps->core->values.size()) return fail(what + " of no value");
+        if (b.value.index >= steps->core->values.size()) return fail(what + " belongs to no value");
         if (steps->core->is_const(b.value) != (b.space == Space::constant)) fail(what + " is in the wrong space");
         if ((*steps->core)[b.value].dtype != b.dtype || (*steps->core)[b.value].shape != b.shape)
-          fail(what + " has another type than its value");
+          fail(what + " has a different type from its value");
         return;
       case Space::scratch:
         return;
@@ -81,7 +82,7 @@ class Verifier {
   }
 
   bool known(BufferId b) {
-    if (b.index >= p_.buffers.size()) fail("a statement of no buffer");
+    if (b.index >= p_.buffers.size()) fail("a statement uses a buffer that does not exist");
     return b.index < p_.buffers.size();
   }
   const Buffer& at(BufferId b) const { return p_.buffers[b.index]; }
@@ -89,15 +90,15 @@ class Verifier {
   // ---- units
 
   void operands(const std::vector<BufferId>& all, const std::vector<steps::Operand>& of) {
-    if (all.size() != of.size()) return fail("operands of a unit that has others");
+    if (all.size() != of.size()) return fail("a unit has different operands");
     for (std::size_t k = 0; k < all.size(); ++k)
       if (!known(all[k]) || at(all[k]).space != Space::value || at(all[k]).value != of[k].value)
-        fail("an operand goes to a place that is not its value's");
+        fail("an operand is put into a buffer of another value");
   }
 
   void unit(const Unit& u, const steps::Unit& steps) {
     operands(u.operands, steps.operands);
-    if (u.passes.size() != steps.passes.size()) return fail("another number of passes");
+    if (u.passes.size() != steps.passes.size()) return fail("the number of passes differs");
     if (!violation_.empty()) return;
     const auto at_once = [&](std::initializer_list<const Block*> blocks, const std::vector<BufferId>& given) {
       written_.clear();
@@ -148,11 +149,11 @@ class Verifier {
   void look_at(BufferId b) {
     if (!known(b)) return;
     const Space space = at(b).space;
-    if (space == Space::output) fail("an output is looked at");
+    if (space == Space::output) fail("an output is read");
     const bool made_here = space == Space::value || space == Space::scratch;
     const bool needed = elements(at(b).shape) > 0 && (branches_ == 0 || sometime_.contains(b));
     if (made_here && needed && !written_.contains(b))
-      fail((at(b).value.valid() ? id_text(at(b).value) : "scratch") + " is looked at before it is written");
+      fail((at(b).value.valid() ? id_text(at(b).value) : "scratch") + " is read before it is written");
   }
   void write(BufferId b) {
     written_.insert(b);
@@ -164,12 +165,13 @@ class Verifier {
     const Space space = at(b).space;
     const bool may = space == Space::value || space == Space::scratch || space == Space::cell ||
                      space == Space::array || (may_be_output && space == Space::output);
-    if (!may) fail("a statement writes what it may not");
+    if (!may) fail("a statement writes a buffer that it must not write");
     write(b);
   }
   void truth(BufferId b) {
     look_at(b);
-    if (known(b) && (at(b).dtype != DType::boolean || !at(b).shape.empty())) fail("what is tested is no truth");
+    if (known(b) && (at(b).dtype != DType::boolean || !at(b).shape.empty()))
+      fail("a tested value is not a Boolean scalar");
   }
   void site(std::uint32_t s) {
     if (s >= p_.steps->sites.size()) fail("there is no site " + std::to_string(s));
@@ -195,35 +197,36 @@ class Verifier {
     look_at(s.from);
     fill(s.to, true);
     if (!violation_.empty()) return;
-    if (s.to == s.from) fail("a copy onto itself");
+    if (s.to == s.from) fail("a buffer is copied to itself");
     if (at(s.to).dtype != at(s.from).dtype || elements(at(s.to).shape) != elements(at(s.from).shape))
-      fail("a copy of another type");
+      fail("a copy has a different type");
   }
   void statement(const Kernel& s) {
     of_ = s.of;
     const steps::Program& steps = *steps_of(body_);
     const core::Apply* a = s.of.index < steps.core->values.size() ? apply_of(*steps.core, s.of) : nullptr;
-    if (a == nullptr || operators()[a->op].kernel != s.symbol) return fail("a kernel of another operator");
+    if (a == nullptr || operators()[a->op].kernel != s.symbol) return fail("the kernel belongs to another operator");
     result(s.result, (*steps.core)[s.of].dtype, (*steps.core)[s.of].shape);
-    if (a->operands.size() != s.operands.size()) return fail("a kernel of other operands");
+    if (a->operands.size() != s.operands.size()) return fail("the kernel has a wrong number of operands");
     for (std::size_t k = 0; k < s.operands.size(); ++k)
       passed(s.operands[k], (*steps.core)[a->operands[k]].dtype, (*steps.core)[a->operands[k]].shape);
   }
   void passed(BufferId b, DType dtype, const Shape& shape) {
     look_at(b);
-    if (known(b) && (at(b).dtype != dtype || at(b).shape != shape)) fail("an operand of another type");
+    if (known(b) && (at(b).dtype != dtype || at(b).shape != shape)) fail("an operand has a wrong type");
   }
   void result(BufferId b, DType dtype, const Shape& shape) {
     fill(b);
-    if (known(b) && (at(b).dtype != dtype || at(b).shape != shape)) fail("a result of another type");
+    if (known(b) && (at(b).dtype != dtype || at(b).shape != shape)) fail("a result has a wrong type");
   }
   void statement(const ExternalCall& s) {
     of_ = s.of;
     const Core& core = *steps_of(body_)->core;
-    if (s.external >= core.externals.size() || !core.externals[s.external].in_c()) return fail("a call of nothing");
+    if (s.external >= core.externals.size() || !core.externals[s.external].in_c())
+      return fail("a call names no external node");
     const ExternalNode& node = core.externals[s.external];
     if (node.inputs.size() != s.operands.size() || node.outputs.size() != s.results.size())
-      return fail("a call with other operands or results");
+      return fail("a call has a wrong number of operands or results");
     for (std::size_t k = 0; k < s.operands.size(); ++k)
       passed(s.operands[k], node.inputs[k].first, node.inputs[k].second);
     for (std::size_t k = 0; k < s.results.size(); ++k)
@@ -231,12 +234,13 @@ class Verifier {
   }
   void statement(const Rounds& s) {
     of_ = s.of;
-    if (s.body >= p_.bodies.size() || p_.bodies[s.body] == nullptr) return fail("rounds of no body");
+    if (s.body >= p_.bodies.size() || p_.bodies[s.body] == nullptr) return fail("rounds have no body");
     const steps::Program& outer = *steps_of(body_);
     const auto* call =
         s.of.index < outer.core->values.size() ? std::get_if<core::Call>(&(*outer.core)[s.of].rhs) : nullptr;
     const Iteration* it = call == nullptr ? nullptr : outer.core->externals[call->external].iteration.get();
-    if (it == nullptr || it->length != s.length || it->reverse != s.reverse) return fail("rounds of another iteration");
+    if (it == nullptr || it->length != s.length || it->reverse != s.reverse)
+      return fail("rounds belong to another iteration");
     for (const Rounds::Slice& x : s.taken) slice(x, s.length, true);
     if (!violation_.empty()) return;
     const std::uint32_t body = std::exchange(body_, s.body);
@@ -253,10 +257,10 @@ class Verifier {
     if (!violation_.empty()) return;
     Shape whole = at(x.element).shape;
     whole.insert(whole.begin(), length);
-    if (at(x.whole).shape != whole || at(x.whole).dtype != at(x.element).dtype) fail("a slice of another type");
+    if (at(x.whole).shape != whole || at(x.whole).dtype != at(x.element).dtype) fail("a slice has a wrong type");
   }
   void statement(const Branch& s) {
-    if (s.then_block == nullptr || s.else_block == nullptr) return fail("a branch without a side");
+    if (s.then_block == nullptr || s.else_block == nullptr) return fail("a branch lacks a side");
     if (s.kind == steps::Test::value) truth(s.condition);
     checked_.forget();
     ++branches_;
@@ -271,7 +275,7 @@ class Verifier {
     if (!violation_.empty()) return;
     if (s.queue.index >= p_.steps->queues.size()) return fail("there is no such queue");
     const steps::QueueInfo& q = p_.steps->queues[s.queue.index];
-    if (q.dtype != at(s.from).dtype || q.shape != at(s.from).shape) fail("a queue of another type");
+    if (q.dtype != at(s.from).dtype || q.shape != at(s.from).shape) fail("a queue has a wrong type");
   }
   void statement(const Expect& s) {
     if (s.input >= p_.steps->core->inputs.size()) fail("there is no input " + std::to_string(s.input));
@@ -283,7 +287,7 @@ class Verifier {
   void statement(const SideCell& s) {
     if (s.cell.index >= p_.steps->cells.size()) return fail("there is no such cell");
     const steps::CellInfo& cell = p_.steps->cells[s.cell.index];
-    if (cell.dtype != DType::boolean || !cell.shape.empty()) fail("what is assumed is no truth");
+    if (cell.dtype != DType::boolean || !cell.shape.empty()) fail("an assumption is not a Boolean scalar");
     site(s.site);
   }
   void statement(const MarkLast& s) { truth(s.condition); }

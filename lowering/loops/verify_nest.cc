@@ -59,7 +59,7 @@ class NestVerifier {
 
   std::string run() {
     for (const Axis& a : nest_.axes)
-      if (a.extent < 1) fail("an axis of extent " + std::to_string(a.extent));
+      if (a.extent < 1) fail("an axis has the extent " + std::to_string(a.extent));
     each_access(nest_, [&](const Access& a, bool) { refers(a); });
     for (at_ = 0; at_ < nest_.body.size() && violation_.empty(); ++at_)
       std::visit([&](const auto& e) { element(e); }, nest_.body[at_]);
@@ -74,9 +74,9 @@ class NestVerifier {
   std::string here() const { return "t" + std::to_string(at_); }
 
   void refers(const Access& a) {
-    if (a.buffer.index >= p_.buffers.size()) fail("an access to no buffer");
+    if (a.buffer.index >= p_.buffers.size()) fail("an access names a buffer that does not exist");
     if (a.steps.size() != nest_.axes.size())
-      fail("an access with steps of " + std::to_string(a.steps.size()) + " axes");
+      fail("an access has steps for " + std::to_string(a.steps.size()) + " axes");
   }
 
   bool yields(std::uint32_t e) const {
@@ -94,18 +94,18 @@ class NestVerifier {
   }
 
   void element(const Number& e) {
-    if (!e.value.shape().empty() || e.value.bytes() == 0) fail(here() + " is no number");
+    if (!e.value.shape().empty() || e.value.bytes() == 0) fail(here() + " is not a number");
   }
   void element(const Index& e) {
-    if (e.axis >= nest_.axes.size()) fail(here() + " is the index of no axis");
+    if (e.axis >= nest_.axes.size()) fail(here() + " is the index of an axis that does not exist");
   }
   void element(const Load& e) {
     bounds(e.from);
-    if (p_.buffers[e.from.buffer.index].space == Space::output) fail(here() + " looks at an output");
+    if (p_.buffers[e.from.buffer.index].space == Space::output) fail(here() + " reads an output");
   }
   void element(const Operation& e) {
     const OperationFacts facts = facts_of(e.op);
-    if (facts.name.empty() || e.operands.size() != facts.operands) return fail(here() + " is no operation");
+    if (facts.name.empty() || e.operands.size() != facts.operands) return fail(here() + " is not an operation");
     may_be(facts.allowed, e.dtype, std::string(facts.name));
     for (std::size_t k = 0; k < e.operands.size(); ++k)
       operand(e.operands[k], e.op == ScalarOp::select && k == 0 ? DType::boolean : e.dtype);
@@ -113,7 +113,7 @@ class NestVerifier {
   void element(const Convert& e) { operand(e.operand, e.from); }
   void element(const LibraryCall& e) {
     may_be(dtypes::real, e.dtype, e.function);
-    if (e.operands.empty()) fail(here() + ": a function of nothing");
+    if (e.operands.empty()) fail(here() + ": a function has no operands");
     for (const std::uint32_t o : e.operands) operand(o, e.dtype);
   }
   void element(const IsNan& e) {
@@ -128,9 +128,10 @@ class NestVerifier {
     writes(e.onto);
     const bool combines =
         e.op == ScalarOp::add || e.op == ScalarOp::mul || e.op == ScalarOp::logical_and || e.op == ScalarOp::logical_or;
-    if (!combines) fail(here() + ": no sum by this operation");
+    if (!combines) fail(here() + ": this operation cannot combine elements");
     may_be(facts_of(e.op).allowed, e.dtype, "a sum");
-    if (e.dtype != p_.buffers[e.onto.buffer.index].dtype) fail(here() + ": a sum onto another dtype");
+    if (e.dtype != p_.buffers[e.onto.buffer.index].dtype)
+      fail(here() + ": a sum is added to elements of another dtype");
     operand(e.element, e.dtype);
   }
   void element(const Check& e) {
@@ -144,7 +145,7 @@ class NestVerifier {
     bounds(to);
     const Space space = p_.buffers[to.buffer.index].space;
     if (space != Space::value && space != Space::scratch && space != Space::cell)
-      fail(here() + " writes what it may not");
+      fail(here() + " writes a buffer that it must not write");
   }
 
   // The least bound from the checks before this element; -1 if there is none.
@@ -167,13 +168,13 @@ class NestVerifier {
       operand(e, DType::i64);
       if (!violation_.empty()) return;
       const std::int64_t bound = bound_of(e);
-      if (bound < 0 || step < 0) return fail(here() + ": an index that was not checked");
+      if (bound < 0 || step < 0) return fail(here() + ": an index was not checked");
       if (bound == 0) return;  // the check always fails, so the run has stopped
       most += step * (bound - 1);
     }
     if (least < 0 || most >= elements(p_.buffers[a.buffer.index].shape))
-      fail(here() + " reaches [" + std::to_string(least) + ", " + std::to_string(most) + "] of a buffer of " +
-           std::to_string(elements(p_.buffers[a.buffer.index].shape)));
+      fail(here() + " reaches [" + std::to_string(least) + ", " + std::to_string(most) +
+           "] of a buffer with the size " + std::to_string(elements(p_.buffers[a.buffer.index].shape)));
   }
 
   // ---- rounds
@@ -183,12 +184,13 @@ class NestVerifier {
     each_access(nest_, [&](const Access& a, bool writes) {
       if (!writes) return;
       const auto [at, is_new] = written.emplace(a.buffer, &a);
-      if (!is_new && !same(*at->second, a)) fail("a buffer is written at two places");
+      if (!is_new && !same(*at->second, a)) fail("two accesses write one buffer");
       if (is_new && !apart(a)) fail("several rounds write one element");
     });
     each_access(nest_, [&](const Access& a, bool) {
       const auto at = written.find(a.buffer);
-      if (at != written.end() && !same(*at->second, a) && !in_order()) fail("a round looks at what another one writes");
+      if (at != written.end() && !same(*at->second, a) && !in_order())
+        fail("a round reads an element that another round writes");
     });
   }
   static bool same(const Access& a, const Access& b) {

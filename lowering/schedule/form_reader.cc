@@ -100,7 +100,7 @@ PassItem FormReader::item() {
 
 std::int64_t FormReader::extent() {
   const auto n = lines_.integer<std::int64_t>("an extent");
-  if (n < 0 || n > max_elements) lines_.fail("no tensor has this extent");
+  if (n < 0 || n > max_elements) lines_.fail("a tensor cannot have this extent");
   return n;
 }
 

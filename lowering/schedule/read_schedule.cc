@@ -23,7 +23,7 @@ class ScheduleReader : FormReader {
       ended = inner && lines_.take("end");
       if (!ended) line();
     }
-    if (inner && !ended) lines_.fail("a schedule without its `end`");
+    if (inner && !ended) lines_.fail("a schedule lacks its `end`");
     finish_unit();
     if (!lines_.ok()) return std::nullopt;
     return std::move(s_);
@@ -56,8 +56,8 @@ class ScheduleReader : FormReader {
     lines_.expect("=");
     StreamSource from{value(), 0};
     lines_.expect("+");
-    from.skip = lines_.integer<std::uint32_t>("how many elements");
-    if (from.skip > values()) lines_.fail("there are not so many values that look ahead");
+    from.skip = lines_.integer<std::uint32_t>("a number of elements");
+    if (from.skip > values()) lines_.fail("the core has fewer values that look ahead");
     if (lines_.ok()) s_.sources[v.index] = from;
   }
 
@@ -75,8 +75,8 @@ class ScheduleReader : FormReader {
   void finish_unit() {
     if (s_.units.empty() || !s_.units.back().segmented) return;
     const SegmentPlan& plan = s_.units.back().plan;
-    if (!plan.cut.condition.valid()) lines_.fail_at(begin_, "a segmented unit has a cut");
-    if (plan.passes.empty()) lines_.fail_at(begin_, "a segmented unit has a sweep");
+    if (!plan.cut.condition.valid()) lines_.fail_at(begin_, "a segmented unit needs a cut");
+    if (plan.passes.empty()) lines_.fail_at(begin_, "a segmented unit needs a sweep");
   }
 
   bool part(ScheduledUnit& unit) {
@@ -90,7 +90,7 @@ class ScheduleReader : FormReader {
       equation_of(v);
       if (!lines_.ok()) return true;
       if (s_.unit_of[v.index] != Schedule::nowhere)
-        lines_.fail_at(begin, id_text(v) + " is a value of unit " + std::to_string(s_.unit_of[v.index]) + " already");
+        lines_.fail_at(begin, id_text(v) + " belongs to unit " + std::to_string(s_.unit_of[v.index]) + " already");
       s_.unit_of[v.index] = static_cast<std::uint32_t>(s_.units.size() - 1);
       unit.values.push_back(v);
     } else {

@@ -68,7 +68,7 @@ class Validator {
     std::vector<bool> listed(core_.values.size());
     for (std::uint32_t u = 0; u < s_.units.size(); ++u)
       for (const ValueId v : s_.units[u].values) {
-        if (s_.unit_of[v.index] != u) return fail(name(v) + " is listed in a unit that is not its own");
+        if (s_.unit_of[v.index] != u) return fail(name(v) + " is listed in another unit than its own");
         if (listed[v.index]) return fail(name(v) + " is computed twice");
         if (core_.is_const(v) || s_.is_base_input(v)) return fail(name(v) + " needs no unit");
         listed[v.index] = true;
@@ -87,7 +87,7 @@ class Validator {
         if (p == nullptr) return fail(name(ValueId{i}) + " skips more elements than it has posts");
         at = p->operand;
       }
-      if (at != source.value) return fail(name(ValueId{i}) + " reads another stream than its posts say");
+      if (at != source.value) return fail(name(ValueId{i}) + " does not read the stream that its posts determine");
       if (source.skip > 0 && s_.unit_of[i] != Schedule::nowhere)
         return fail(name(ValueId{i}) + " is computed, and read as another stream");
     }
@@ -98,7 +98,7 @@ class Validator {
     const auto check = [&](ValueId v) {
       const ValueId from = s_.sources[v.index].value;
       if (core_[v].clock == never_clock || core_.is_const(from) || s_.is_base_input(from)) return;
-      if (s_.unit_of[from.index] == Schedule::nowhere) fail(name(v) + " is computed nowhere");
+      if (s_.unit_of[from.index] == Schedule::nowhere) fail(name(v) + " is not computed by any unit");
     };
     for (const ValueId v : results(core_)) check(v);
     for (const ValueId v : failing(core_))
@@ -110,7 +110,7 @@ class Validator {
   void check_delayed() {
     for (std::uint32_t i = 0; i < s_.delayed.size(); ++i)
       if (s_.delayed[i] && !hands_out_next(ValueId{i}))
-        return fail(name(ValueId{i}) + " is not handed out by the unit of what comes next");
+        return fail(name(ValueId{i}) + " is not handed out by the unit of its next value");
   }
 
   // True for a fby with a constant first value, whose next value its own unit computes.
@@ -144,7 +144,7 @@ class Validator {
       const ValueId v = unit.operands[k];
       const ValueId source = s_.sources[v.index].value;
       const std::uint32_t from = s_.unit_of[source.index];
-      if (member(v, u) || is_known(v, u)) return fail(name(v) + " is read, and there anyhow");
+      if (member(v, u) || is_known(v, u)) return fail(name(v) + " is an operand, but the unit knows it already");
       if (!s_.is_delayed(source) && !s_.is_base_input(source) && from >= u)
         return fail(name(v) + " is read before its unit has run");
       if (!within(core_, core_[v].clock, unit.clock)) return fail(name(v) + " is not on the unit's clock");
@@ -154,7 +154,7 @@ class Validator {
           return fail(name(v) + " comes before a condition of its clock");
       for (const Literal& l : unit.needed[k])
         if (!is_known(l.condition, u) || core_[l.condition].clock != core_[v].clock)
-          return fail(name(v) + " is waited for where nothing tells");
+          return fail(name(v) + " is awaited under a condition that the unit does not know");
       conditional_ = conditional_ || !unit.needed[k].empty();
       known_[v.index] = u;
     }
@@ -181,7 +181,7 @@ class Validator {
     for (const ValueId v : unit.values) {
       if (!within(core_, core_[v].clock, unit.clock)) return fail(name(v) + " is not on its unit's clock");
       if (std::holds_alternative<core::Input>(core_[v].rhs) && unit.clock != base_clock)
-        return fail(name(v) + " is not looked for at every cycle");
+        return fail(name(v) + " is not read at every cycle");
       if (!streams_[v.index]) continue;
       for (const ClockId c : ancestors(core_, core_[v].clock, unit.clock))
         if (conditional(u, core_[c].condition))
@@ -189,7 +189,7 @@ class Validator {
     }
     const auto drives = [&](ValueId v) { return core_[v].clock == unit.clock && !s_.is_delayed(v); };
     if (unit.clock != base_clock && std::ranges::none_of(unit.operands, drives))
-      fail("nothing says when the unit of " + name(unit.values[0]) + " advances");
+      fail("no operand says when the unit of " + name(unit.values[0]) + " advances");
   }
 
   // Each value that is mentioned must be a constant, an operand, or computed by the unit.
@@ -234,7 +234,7 @@ class Validator {
     std::vector<std::uint8_t> classes(core_.values.size());
     for (const PassPlan& pass : unit.plan.passes)
       for (const PassItem& i : pass.items) {
-        if (!member(i.value, u)) return fail(name(i.value) + " is computed by a unit that is not its own");
+        if (!member(i.value, u)) return fail(name(i.value) + " is computed by another unit than its own");
         if ((classes[i.value.index] & i.classes) != 0 || i.classes == 0)
           return fail(name(i.value) + " is computed twice, or never");
         classes[i.value.index] |= i.classes;
@@ -242,7 +242,7 @@ class Validator {
     for (const PassPlan& pass : unit.plan.passes) check_calls(pass);
     for (const auto& [v, zero] : unit.idle)
       if (!member(v, u) || classes[v.index] != 0 || !zero.valid() || !core_.is_const(zero))
-        return fail(name(v) + " idles, and is computed");
+        return fail(name(v) + " is both idle and computed");
     check_leading(u);
   }
 
@@ -254,7 +254,7 @@ class Validator {
       if (std::holds_alternative<core::Call>(core_[i.value].rhs)) calls[i.value] |= i.classes;
       const auto* r = std::get_if<core::Result>(&core_[i.value].rhs);
       if (r != nullptr && (i.classes & ~calls[r->call]) != 0)
-        return fail(name(i.value) + " is computed apart from the call whose result it is");
+        return fail(name(i.value) + " is not computed together with its call");
     }
   }
 
@@ -263,7 +263,7 @@ class Validator {
     if (found.positive ? unit.cut == found.condition
                        : unit.cut.valid() && unit.cut != found.condition && negates(unit.cut, found.condition))
       return;
-    fail("the cut is not what ends segments");
+    fail("the cut is not the condition that ends segments");
   }
   bool negates(ValueId v, ValueId of) const {
     const core::Apply* a = apply_of(core_, v, "logical_not");
@@ -283,7 +283,7 @@ class Validator {
     for (const Literal& l : unit.plan.only_at_cut)
       for (std::size_t p = 1; p < unit.plan.passes.size(); ++p)
         for (const PassItem& i : unit.plan.passes[p].items)
-          if (i.value == l.condition) return fail(name(l.condition) + " is looked at before it is known");
+          if (i.value == l.condition) return fail(name(l.condition) + " is read before it is known");
     bool known = !member(cut, u);
     for (const PassItem& i : unit.plan.passes[0].items) {
       known = known || i.value == cut;
@@ -291,7 +291,7 @@ class Validator {
         return ((i.classes & a) != 0) != ((i.classes & b) != 0);
       };
       if (!known && (differ(first_instant, single_instant) || differ(interior_instant, last_instant)))
-        return fail(name(i.value) + " asks whether the segment ends before that is known");
+        return fail(name(i.value) + " depends on the end of the segment before it is known");
     }
   }
 
@@ -301,7 +301,7 @@ class Validator {
                                std::ranges::all_of(u.operands, [&](ValueId v) { return s_.is_base_input(v); });
                       });
     if (!fits || std::ranges::any_of(core_.outputs, [&](const Port& o) { return s_.sources[o.value.index].skip > 0; }))
-      fail("a program that waits is called straight");
+      fail("a program whose rows wait is marked as straight");
   }
 
   void try_worlds() {
@@ -316,7 +316,7 @@ class Validator {
       const Needs needs(core_, world);
       check_early(needs);
       for (const ValueId v : unplaced_)
-        if (needs.of(v) != 0) fail(name(v) + " is computed nowhere");
+        if (needs.of(v) != 0) fail(name(v) + " is not computed by any unit");
       for (std::uint32_t u = 0; u < s_.units.size() && error_.empty(); ++u) {
         if (s_.units[u].segmented) fail_if(validate_segments(s_, u, world, needs));
         check_waits(u, world, needs);
@@ -359,7 +359,7 @@ class Validator {
         });
       for (const Literal& l : unit.needed[k])
         if ((looked_at & (l.positive ? world.no(l.condition) : world.yes(l.condition))) != 0)
-          return fail(name(unit.operands[k]) + " is not waited for where it is needed");
+          return fail(name(unit.operands[k]) + " is not awaited where it is needed");
     }
   }
 

@@ -132,7 +132,7 @@ class SegmentsOfUnit {
     for (const Cycles c : instants_[static_cast<std::size_t>(length)]) all |= c;
     for (const ValueId v : unit_.values)
       if ((needs_.of(v) & all & ~done_[v.index]) != 0)
-        return fail(name(v) + " is never computed at some instant of a segment of " + std::to_string(length));
+        return fail(name(v) + " is not computed at every instant of a segment of " + std::to_string(length));
   }
 
   const Schedule& s_;

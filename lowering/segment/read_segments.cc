@@ -59,7 +59,7 @@ class SegmentsReader : FormReader {
   template <class T>
   void add(std::map<ValueId, T>& of, T (SegmentsReader::*read)()) {
     const ValueId v = value();
-    if (of.contains(v)) lines_.fail("there is a line about " + id_text(v) + " already");
+    if (of.contains(v)) lines_.fail("two lines describe " + id_text(v));
     of[v] = (this->*read)();
   }
 

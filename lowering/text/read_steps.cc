@@ -36,7 +36,7 @@ class StepsReader : FormReader {
       ended = depth_ > 0 && lines_.take("end");
       if (!ended && !table_line() && !unit_line()) lines_.fail_expecting("a line of steps");
     }
-    if (depth_ > 0 && !ended) lines_.fail("a body without its `end`");
+    if (depth_ > 0 && !ended) lines_.fail("a body lacks its `end`");
     finish();
     if (!lines_.ok()) return std::nullopt;
     return std::move(p_);
@@ -137,7 +137,7 @@ class StepsReader : FormReader {
     steps::QueueInfo q;
     std::tie(q.dtype, q.shape) = type();
     lines_.expect("readers");
-    while (lines_.take("+")) q.skips.push_back(lines_.integer<std::uint32_t>("how many elements"));
+    while (lines_.take("+")) q.skips.push_back(lines_.integer<std::uint32_t>("a number of elements"));
     q.readers = static_cast<std::uint32_t>(q.skips.size());
     q.overtaken = lines_.take("overtaken");
     q.passing = lines_.take("passing");
@@ -225,7 +225,8 @@ class StepsReader : FormReader {
   bool window_line() {
     const ValueId v = value();
     const std::optional<Move> move = lines_.ok() ? as_move(core(), v) : std::nullopt;
-    if (!move || p_.windows.contains(v)) lines_.fail(id_text(v) + (move ? " is one already" : " moves nothing on"));
+    if (!move || p_.windows.contains(v))
+      lines_.fail(id_text(v) + (move ? " is a window already" : " does not move rows"));
     lines_.expect("in");
     lines_.expect("cell");
     const CellId c = like(v, cell());
@@ -243,7 +244,7 @@ class StepsReader : FormReader {
     std::optional<steps::Pack> pack;
     for (const ValueId v : value_list()) {
       std::optional<PackedMatrix> m = lines_.ok() ? packed_matrix(p_, v) : std::nullopt;
-      if (!m) lines_.fail(id_text(v) + " is no product that a pack is made for");
+      if (!m) lines_.fail(id_text(v) + " is not a product that can have a pack");
       if (!lines_.ok()) return true;
       require_same_type(m->lies, c);
       m->pack.cell = c, m->pack.unit = unit;
@@ -289,7 +290,8 @@ class StepsReader : FormReader {
 
   bool on_demand_line() {
     lines_.expect("demand");
-    if (!p_.units.empty() || p_.straight || p_.network || depth_ > 0) lines_.fail("this program has a schedule");
+    if (!p_.units.empty() || p_.straight || p_.network || depth_ > 0)
+      lines_.fail("only a program without a schedule has equations");
     if (lines_.ok()) equations_.emplace(lines_, shared_core(), p_.sites.size(), p_.cuts.size());
     if (equations_) p_.on_demand = equations_->made();
     return true;
@@ -386,12 +388,12 @@ class StepsReader : FormReader {
   }
 
   bool body_line() {
-    if (depth_ + 1 == most_bodies) lines_.fail("too many bodies within each other");
+    if (depth_ + 1 == most_bodies) lines_.fail("the bodies are nested too deeply");
     const std::uint32_t k = index("external", p_.bodies.size());
     if (!lines_.ok()) return true;
     const Iteration* it = core().externals[k].iteration.get();
     if (it == nullptr || p_.bodies[k] != nullptr) {
-      lines_.fail(it == nullptr ? "external " + std::to_string(k) + " is no iteration" : "it has a body already");
+      lines_.fail(it == nullptr ? "external " + std::to_string(k) + " is not an iteration" : "it has a body already");
       return true;
     }
     p_.bodies[k] = inner_steps(it->body, std::max(outer_sites_, p_.sites.size()), "external " + std::to_string(k));
@@ -402,7 +404,7 @@ class StepsReader : FormReader {
 
   // Reads lines up to `end`.
   void block(steps::Block& into) {
-    if (!into.statements.empty()) lines_.fail("this block is there already");
+    if (!into.statements.empty()) lines_.fail("this block occurs twice");
     if (statements(into)) lines_.fail("`else` belongs to an `if`");
   }
   // Reads lines up to `end` or `else`; returns true for `else`.
@@ -415,7 +417,7 @@ class StepsReader : FormReader {
       else
         into.statements.push_back(statement());
     }
-    lines_.fail("a block without its `end`");
+    lines_.fail("a block lacks its `end`");
     return false;
   }
 
@@ -467,7 +469,7 @@ class StepsReader : FormReader {
       const core::Rhs& rhs = core()[v].rhs;
       if (!std::holds_alternative<core::Const>(rhs) && !std::holds_alternative<core::Apply>(rhs) &&
           !std::holds_alternative<core::Call>(rhs))
-        lines_.fail("its equation is not one that is computed, but " + equation_text(core(), v));
+        lines_.fail("its equation is not computed, but is " + equation_text(core(), v));
       if (!lines_.next_is("=")) lines_.fail_expecting("'=' or ':='");
       equation_of(v);
       return steps::Compute{v};
@@ -481,7 +483,7 @@ class StepsReader : FormReader {
   steps::Statement load_input(ValueId v) {
     const auto* i = std::get_if<core::Input>(&core()[v].rhs);
     if (i == nullptr)
-      lines_.fail(id_text(v) + " is no input");
+      lines_.fail(id_text(v) + " is not an input");
     else if (!p_.straight && !p_.input_flags[i->index].valid())
       lines_.fail("this input comes through a queue");
     return steps::LoadInput{v};

@@ -40,9 +40,9 @@ std::vector<Term> one_hot(Call& c) {
   if (given.elements() != 1) throw ModelError{"", "the depth must be a scalar"};
   const std::int64_t depth =
       c.apply("cast", {c.b.constant(given)}, {{"dtype", DType::i64}}).value->as<std::int64_t>()[0];
-  if (depth < 0) throw ModelError{"", "the depth is " + std::to_string(depth)};
+  if (depth < 0) throw ModelError{"", "the depth must not be negative, but is " + std::to_string(depth)};
   const Term values = c.in(2);
-  if (values.shape != Shape{2}) throw ModelError{"", "the values must be two, off and on"};
+  if (values.shape != Shape{2}) throw ModelError{"", "there must be two values, off and on"};
   const std::int64_t axis = normalized(c.integer("axis", -1), at.rank() + 1);
   if (!is_integer(at.dtype)) at = c.apply("cast", {at}, {{"dtype", DType::i64}});
   if (byte_size(at.dtype) < 4) at = c.apply("cast", {at}, {{"dtype", DType::i32}});

@@ -89,7 +89,7 @@ class Recurrent {
   void expect(std::size_t k, const char* what, const Shape& shape) const {
     if (c.has(k) && c.in(k).shape != shape)
       throw ModelError{"",
-                       std::string(what) + " is " + to_string(c.in(k).shape) + ", it should be " + to_string(shape)};
+                       std::string(what) + " is " + to_string(c.in(k).shape) + ", but should be " + to_string(shape)};
   }
 
   void read() {
@@ -107,7 +107,7 @@ class Recurrent {
     backward_ = way == "reverse";
     directions_ = way == "bidirectional" ? 2 : 1;
     if (c.integer("hidden_size", hidden_) != hidden_)
-      throw ModelError{"", "hidden_size is " + std::to_string(c.integer("hidden_size", hidden_)) + ", R is of " +
+      throw ModelError{"", "hidden_size is " + std::to_string(c.integer("hidden_size", hidden_)) + ", but R has " +
                                std::to_string(hidden_)};
     if (steps_ == 0) throw ModelError{"", "a sequence without steps is not supported"};
     const std::int64_t rows = layer_.gates * hidden_;

@@ -41,7 +41,7 @@ struct Target {
 std::int64_t scaled(std::int64_t extent, double scale) {
   const double size = std::floor(static_cast<double>(extent) * scale);
   if (!(size >= 0 && size <= static_cast<double>(max_elements)))
-    throw ModelError{"", "the scale " + std::to_string(scale) + " gives no size"};
+    throw ModelError{"", "the scale " + std::to_string(scale) + " does not give a size"};
   return static_cast<std::int64_t>(size);
 }
 

@@ -109,7 +109,7 @@ std::vector<Term> split(Call& c) {
   if (c.has(std::size_t{1})) lengths = c.known_integers(1, "the lengths of the parts");
   if (lengths.empty()) {
     if (c.has("num_outputs") && c.integer("num_outputs", 0) != count)
-      throw ModelError{"", "num_outputs is not the number of outputs"};
+      throw ModelError{"", "num_outputs differs from the number of outputs"};
     const std::int64_t length = (extent + count - 1) / count;
     if (c.version < 18 && extent % count != 0)
       throw ModelError{"", "axis " + std::to_string(axis) + " of " + to_string(x.shape) + " has no " +
@@ -250,7 +250,7 @@ std::vector<Term> range(Call& c) {
   };
   if (wide(delta) == 0) throw ModelError{"", "the delta is 0"};
   const double span = std::ceil((wide(limit) - wide(start)) / wide(delta)), count = std::max(span, 0.0);
-  if (std::isnan(span)) throw ModelError{"", "start, limit and delta give no number of elements"};
+  if (std::isnan(span)) throw ModelError{"", "start, limit and delta do not determine a number of elements"};
   if (!(count <= static_cast<double>(max_elements))) throw ModelError{"", "it has too many elements"};
   const Term n =
       c.apply("cast", {c.apply("iota", {}, {{"n", static_cast<std::int64_t>(count)}})}, {{"dtype", start.dtype()}});

@@ -36,7 +36,7 @@ Window window(const Call& c) {
     throw ModelError{"", "auto_pad '" + automatic + "' is not known"};
   w.pads = automatic == "NOTSET" || automatic.empty() ? c.integers("pads", Integers(2 * n, 0)) : Integers(2 * n, 0);
   if (w.strides.size() != n || w.dilations.size() != n || w.pads.size() != 2 * n)
-    throw ModelError{"", "strides, dilations or pads are not one for each of " + std::to_string(n) + " axes"};
+    throw ModelError{"", "strides, dilations and pads need one number for each of " + std::to_string(n) + " axes"};
   for (const Integers* list : {&w.strides, &w.dilations})
     if (std::ranges::any_of(*list, [](std::int64_t v) { return v < 1; }))
       throw ModelError{"", "a stride or dilation is less than 1"};
@@ -65,7 +65,8 @@ void check_kernel(const Call& c) {
   if (w.rank() != c.in(0).rank())
     throw ModelError{"", "the kernel is " + to_string(w.shape) + ", x is " + to_string(c.in(0).shape)};
   if (c.has("kernel_shape") && !std::equal(extents.begin(), extents.end(), w.shape.begin() + 2, w.shape.end()))
-    throw ModelError{"", "kernel_shape " + to_string(extents) + " is not that of the kernel, " + to_string(w.shape)};
+    throw ModelError{"",
+                     "kernel_shape " + to_string(extents) + " is not the shape of the kernel, " + to_string(w.shape)};
 }
 
 std::vector<Term> convolve(Call& c) {
@@ -84,7 +85,7 @@ std::vector<Term> convolve_transposed(Call& c) {
   const Term& kernel = c.in(1);
   const auto n = static_cast<std::size_t>(w.axes);
   Integers extra = c.integers("output_padding", Integers(n, 0));
-  if (extra.size() != n) throw ModelError{"", "output_padding is not one for each axis"};
+  if (extra.size() != n) throw ModelError{"", "output_padding needs one number for each axis"};
   Integers wanted = c.integers("output_shape");
   if (wanted.size() > n) wanted.erase(wanted.begin(), wanted.end() - static_cast<std::ptrdiff_t>(n));
   if (w.same != 0 && wanted.empty())
@@ -117,7 +118,7 @@ std::vector<Term> convolve_transposed(Call& c) {
 Arguments pool_arguments(const Call& c, const Window& w) {
   const Integers extents = c.integers("kernel_shape");
   if (static_cast<std::int64_t>(extents.size()) != w.axes)
-    throw ModelError{"", "kernel_shape is not one for each axis"};
+    throw ModelError{"", "kernel_shape needs one number for each axis"};
   Arguments list = arguments(w, true);
   list.insert(list.begin(), {"window", extents});
   if (c.integer("ceil_mode", 0) != 0) list.emplace_back("ceil_mode", std::int64_t{1});
@@ -166,7 +167,7 @@ std::vector<Term> norm_pool(Call& c) {
   const Term x = c.in(0);
   if (c.integer("ceil_mode", 0) != 0) throw ModelError{"", "ceil_mode is not supported"};
   const std::int64_t p = c.integer("p", 2);
-  if (p < 1) throw ModelError{"", "the norm's order is " + std::to_string(p)};
+  if (p < 1) throw ModelError{"", "the order of the norm must be at least 1, not " + std::to_string(p)};
   Arguments list = pool_arguments(c, window(c));
   list.emplace_back("count_include_pad", std::int64_t{1});
   const Integers extents = c.integers("kernel_shape");

@@ -130,7 +130,7 @@ std::uint32_t KeyTable::number_of(const Key& key) {
   std::uint32_t* const slot = slot_of(key);
   if (*slot != 0) return *slot - 1;
   if (size_ == std::numeric_limits<std::uint32_t>::max())
-    throw TooManyKeys("too many keys: at most " + std::to_string(size_) + " can be told apart");
+    throw TooManyKeys("too many keys: at most " + std::to_string(size_) + " are possible");
   if (size_ / places_in_block == place_blocks_) {
     constexpr std::uint64_t bytes = places_in_block * sizeof(Place);
     blocks_.reserve(blocks_.size() + 1);

@@ -106,7 +106,8 @@ class CheckingCounts {
   }
   std::int64_t waiting(const rml_take& t) const { return counts_of_queue(t.queue)[0] - cursor(t); }
   std::string where(const rml_take& t) const {
-    return std::string("what reader ") + std::to_string(t.reader + 1) + " has taken from '" + queue(t.queue).name + "'";
+    return std::string("the number of elements that reader ") + std::to_string(t.reader + 1) + " has taken from '" +
+           queue(t.queue).name + "'";
   }
 
   void check_takes(std::uint32_t u) {

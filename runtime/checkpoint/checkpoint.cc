@@ -360,7 +360,7 @@ NamedMemories listed_memories(const std::string& name, const Safetensors& conten
     }
     return all;
   } catch (const json::exception&) {
-    throw Failure(name + ": damaged: 'memories' in __metadata__");
+    throw Failure(name + ": damaged: 'memories' in __metadata__ is wrong");
   }
 }
 

@@ -233,7 +233,7 @@ class ColumnsIn {
 
  private:
   [[noreturn]] void damaged(const std::string& what) const {
-    throw Failure(saved_.name() + ": damaged: '" + what + "' of its keys");
+    throw Failure(saved_.name() + ": damaged: the tensor '" + what + "' of its keys is wrong");
   }
 
   void add(const TensorIn& t) {

@@ -483,8 +483,8 @@ void KeyedRun::tell_undetermined() const {
   if (undetermined_ == 0 || options_.quiet) return;
   std::string text = "key '" + readable(keys_.text(first_undetermined_)) + "': " + undetermined_reason_;
   if (undetermined_keys_ > 1)
-    text += "\n" + std::to_string(undetermined_) + " rows of " + std::to_string(undetermined_keys_) +
-            " keys are undetermined in all";
+    text += "\nin all, " + std::to_string(undetermined_) + " rows of " + std::to_string(undetermined_keys_) +
+            " keys are undetermined";
   std::fprintf(stderr, "%s\n", readable_message(text).c_str());
 }
 

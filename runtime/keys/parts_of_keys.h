@@ -44,7 +44,9 @@ class PartsOfKeys {
     begin_ = bytes;
     return part;
   }
-  [[noreturn]] void damaged() const { throw Failure(saved_.name() + ": damaged: '" + name_ + "' of its keys"); }
+  [[noreturn]] void damaged() const {
+    throw Failure(saved_.name() + ": damaged: the tensor '" + name_ + "' of its keys is wrong");
+  }
 
  private:
   const CheckpointIn& saved_;
@@ -59,7 +61,7 @@ inline std::uint32_t number_of_saved(const CheckpointIn& saved, const std::strin
   const std::optional<std::uint32_t> number = keys.number(text);
   if (!number)
     throw Failure(saved.name() + ": its key '" + text + "' is not a value of the type that --key gives to keys");
-  if (*number != k) throw Failure(saved.name() + ": damaged: '" + texts_of_keys + "' of its keys");
+  if (*number != k) throw Failure(saved.name() + ": damaged: the tensor '" + texts_of_keys + "' of its keys is wrong");
   return *number;
 }
 

@@ -61,11 +61,12 @@ std::string exchange(Transport& transport, const std::vector<Fact>& facts) {
   constexpr Tag tag{Talk::start, 0};
   if (transport.rank() != 0) {
     transport.send(0, tag, pack(facts));
-    return text(transport.receive(0, tag, "what it runs"));
+    return text(transport.receive(0, tag, "the description of its program"));
   }
   std::string verdict;
   for (std::uint32_t rank = 1; rank < transport.ranks(); ++rank) {
-    const std::string found = difference(rank, unpack(transport.receive(rank, tag, "what it runs")), facts);
+    const std::string found =
+        difference(rank, unpack(transport.receive(rank, tag, "the description of its program")), facts);
     if (verdict.empty()) verdict = found;
   }
   for (std::uint32_t rank = 1; rank < transport.ranks(); ++rank) transport.send(rank, tag, packed(verdict));

@@ -83,7 +83,7 @@ Ranks::Sum& Ranks::sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t cou
   const auto found = sums_.find(site);
   if (found != sums_.end() && found->second.tree.dtype() == dtype && found->second.tree.count() == count)
     return found->second;
-  if (!can_be_summed(dtype)) throw Failure("a sum over ranks of values that cannot be added");
+  if (!can_be_summed(dtype)) throw Failure("values that cannot be added are summed over ranks");
   if (found != sums_.end()) sums_.erase(found);
   return sums_.emplace(site, Sum{TreeSum(transport_, site, dtype, count), UINT64_MAX, {}}).first->second;
 }
@@ -99,7 +99,8 @@ void Ranks::sum_up(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, 
   const std::uint32_t per_step = shape.slots, here = shape.present;
   try {
     rethrow();
-    if (per_step == 0) throw Failure("a sum over the micro-batches of a step that has none");
+    if (per_step == 0)
+      throw Failure("a value is summed over the micro-batches of a step, but the program has no steps");
     const auto slot = static_cast<std::uint32_t>(micro_batch % per_step);
     if (slot >= here || slot % transport_.ranks() != transport_.rank())
       throw Failure("micro-batch " + std::to_string(micro_batch) + " of " + std::to_string(here) +

@@ -71,7 +71,7 @@ void DerivedFlags::settle(Row& row, const std::function<std::string(std::uint32_
   if (!against) return;
   const auto text = [&](std::uint32_t port) {
     return std::string("'") + row.port(port).name + "' (clock " + row.port(port).clock + ") is " +
-           (row.is_present(port) ? "there" : "missing");
+           (row.is_present(port) ? "present" : "missing");
   };
   throw Failure(place(against->second) + text(against->first) + ", and " + text(against->second) +
                 ": they share one flag, which is " + where + "; give each its own flag");

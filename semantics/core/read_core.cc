@@ -114,13 +114,14 @@ Tensor read_constant(TextLines& lines, DType dtype, const Shape& shape, std::siz
   const bool long_enough = uniform || elements <= text.size();
   auto tensor = lines.ok() && long_enough ? read_tensor(dtype, uniform ? Shape{} : shape, text) : std::nullopt;
   if (!tensor) {
-    lines.fail("'" + std::string(text) + "' is no constant of type " + type_string(dtype, uniform ? Shape{} : shape));
+    lines.fail("'" + std::string(text) + "' is not a constant of type " +
+               type_string(dtype, uniform ? Shape{} : shape));
     return {};
   }
   if (!uniform) return *tensor;
   const std::size_t size = byte_size(dtype), bytes = elements * size;
   if (bytes > most_uniform_bytes - uniform_bytes) {
-    lines.fail("more than " + std::to_string(most_uniform_bytes) + " bytes of constants that are the same throughout");
+    lines.fail("more than " + std::to_string(most_uniform_bytes) + " bytes of constants with equal elements");
     return {};
   }
   uniform_bytes += bytes;
@@ -259,17 +260,17 @@ void read_external(TextLines& lines, Core& core) {
 Deal read_deal(TextLines& lines, const Core& core) {
   Deal deal;
   deal.end = lines.integer<std::uint32_t>("the number of an input");
-  if (deal.end >= core.inputs.size()) lines.fail("there are not so many inputs");
+  if (deal.end >= core.inputs.size()) lines.fail("the core has fewer inputs");
   lines.expect("by");
-  deal.per_step = lines.integer<std::uint32_t>("how many micro-batches are a step");
-  if (deal.per_step == 0 || deal.per_step > most_per_step) lines.fail("no number of micro-batches of a step");
+  deal.per_step = lines.integer<std::uint32_t>("the number of micro-batches of a step");
+  if (deal.per_step == 0 || deal.per_step > most_per_step) lines.fail("this number of micro-batches is not possible");
   return deal;
 }
 
 Iteration read_iteration(TextLines& lines) {
   Iteration it;
-  it.states = lines.integer<std::uint32_t>("how many states");
-  it.sequences = lines.integer<std::uint32_t>("how many sequences");
+  it.states = lines.integer<std::uint32_t>("a number of states");
+  it.sequences = lines.integer<std::uint32_t>("a number of sequences");
   lines.expect("of");
   it.length = lines.integer<std::int64_t>("a length");
   it.reverse = lines.take("reverse");
@@ -359,8 +360,7 @@ class CoreReader {
   }
 
   std::optional<Core> finish(bool inner = false) {
-    if (open_.size() > 1 || inner)
-      lines_.fail(open_.size() > 1 ? "a body without its `end`" : "a core without its `end`");
+    if (open_.size() > 1 || inner) lines_.fail(open_.size() > 1 ? "a body lacks its `end`" : "a core lacks its `end`");
     if (!lines_.ok()) return std::nullopt;
     return std::move(open_[0]);
   }
@@ -381,9 +381,9 @@ class CoreReader {
   void begin_body() {
     const std::size_t begin = lines_.place();
     iterations_.push_back(read_iteration(lines_));
-    if (open_.back().externals.empty()) lines_.fail_at(begin, "no external to iterate");
+    if (open_.back().externals.empty()) lines_.fail_at(begin, "no external node to iterate precedes the body");
     if (iterations_.size() > most_bodies)
-      lines_.fail_at(begin, "more than " + std::to_string(most_bodies) + " bodies within each other");
+      lines_.fail_at(begin, "more than " + std::to_string(most_bodies) + " nested bodies");
     open();
   }
 
@@ -407,8 +407,8 @@ class CoreReader {
     } else if (lines_.take("output")) {
       core.outputs.push_back(read_port(lines_));
     } else if (lines_.take("watched")) {
-      core.watched = lines_.integer<std::uint32_t>("how many outputs");
-      if (core.watched > core.outputs.size()) lines_.fail("there are not so many outputs");
+      core.watched = lines_.integer<std::uint32_t>("a number of outputs");
+      if (core.watched > core.outputs.size()) lines_.fail("the core has fewer outputs");
     } else if (lines_.take("assert")) {
       core.asserts.push_back(read_assert(lines_));
     } else if (lines_.take("parameter")) {

@@ -189,7 +189,7 @@ class Verifier {
 
   void check(ValueId v, const core::Input& rhs) {
     require(rhs.index < core_.inputs.size() && core_.inputs[rhs.index].value == v, v,
-            [&] { return "the list of inputs does not have it at " + std::to_string(rhs.index); });
+            [&] { return "the list of inputs does not contain it at position " + std::to_string(rhs.index); });
   }
 
   void check(ValueId v, const Value& value, const core::Apply& rhs) {
@@ -286,9 +286,10 @@ class Verifier {
     require_here(it.length >= 0, "its length is negative");
     require_here(leading <= external.inputs.size() && states <= external.outputs.size(),
                  "it has more states and sequences than operands");
-    require_here(like(it, it.body.inputs, external.inputs, states, leading), "its operands are not those of its body");
+    require_here(like(it, it.body.inputs, external.inputs, states, leading),
+                 "its operands do not fit the inputs of its body");
     require_here(like(it, it.body.outputs, external.outputs, states, it.body.outputs.size()),
-                 "its results are not those of its body");
+                 "its results do not fit the outputs of its body");
     for (std::size_t k = 0; k < states && ok(); ++k)
       require_here(external.inputs[k] == external.outputs[k], "a state changes its type");
   }
@@ -305,7 +306,7 @@ class Verifier {
 
   void check(ValueId v, const Value& value, const core::Result& rhs) {
     const auto* call = std::get_if<core::Call>(&core_[rhs.call].rhs);
-    require(call != nullptr, v, "it is a result of what is no call");
+    require(call != nullptr, v, "it is a result of a value that is not a call");
     if (!ok()) return;
     const auto& outputs = core_.externals[call->external].outputs;
     require(rhs.output < outputs.size(), v, "the call has no such output");
@@ -320,12 +321,13 @@ class Verifier {
     if (core_.is_const(rhs.condition)) {
       const bool always = constant_truth(core_, rhs.condition) == rhs.positive;
       return require(always ? has_clock(rhs.operand, value.clock) : value.clock == never_clock, v,
-                     "its clock is not that of a sampling by a constant");
+                     "its clock does not fit a sampling by a constant");
     }
     const ClockId parent = core_[rhs.condition].clock;
     require_clock(v, rhs.operand, parent);
-    require(is_sampling(value.clock, parent, rhs.condition, rhs.positive), v,
-            [&] { return "its clock " + clock_string(core_, value.clock) + " is not that of its operands, sampled"; });
+    require(is_sampling(value.clock, parent, rhs.condition, rhs.positive), v, [&] {
+      return "its clock " + clock_string(core_, value.clock) + " is not the clock of its operands, sampled";
+    });
   }
 
   void check(ValueId v, const Value& value, const core::Merge& rhs) {

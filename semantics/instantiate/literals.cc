@@ -23,7 +23,7 @@ IntegerRange integer_range(DType dtype) {
 
 Literal boolean_literal(DType dtype, bool v) {
   Literal made{std::make_shared<const Tensor>(Tensor::boolean(v)), Code::E0902, {}, {}};
-  if (dtype != DType::boolean) made.problem = "a Boolean for a constant of type " + std::string(name(dtype));
+  if (dtype != DType::boolean) made.problem = "a Boolean is not a value of type " + std::string(name(dtype));
   return made;
 }
 
@@ -32,7 +32,7 @@ Literal integer_literal(DType dtype, std::uint64_t magnitude, bool negative) {
     const auto v = static_cast<double>(magnitude);
     return float_literal(dtype, negative ? -v : v);
   }
-  if (!is_integer(dtype)) return {nullptr, Code::E0902, "a number for a constant of type bool", {}};
+  if (!is_integer(dtype)) return {nullptr, Code::E0902, "a number is not a value of type bool", {}};
   Literal made;
   const IntegerRange range = integer_range(dtype);
   if (magnitude > (negative ? range.below_zero : range.above_zero)) {
@@ -49,7 +49,7 @@ Literal integer_literal(DType dtype, std::uint64_t magnitude, bool negative) {
 }
 
 Literal float_literal(DType dtype, double v) {
-  if (!is_float(dtype)) return {nullptr, Code::E0902, "a float for a constant of type " + std::string(name(dtype)), {}};
+  if (!is_float(dtype)) return {nullptr, Code::E0902, "a float is not a value of type " + std::string(name(dtype)), {}};
   Literal made{std::make_shared<const Tensor>(Tensor::number(dtype, v)), Code::E0307, {}, {}};
   if (std::isinf(rounded(dtype, v)) && !std::isinf(v)) {
     made.problem = "this number does not fit " + std::string(name(dtype));

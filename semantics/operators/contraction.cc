@@ -76,8 +76,8 @@ class FromSubscripts {
     if (auto* error = std::get_if<std::string>(&read)) return std::move(*error);
     Subscripts subscripts = std::get<Subscripts>(std::move(read));
     if (subscripts.operands.size() != shapes_.size())
-      return "subscripts \"" + text_ + "\" are those of " + std::to_string(subscripts.operands.size()) +
-             " operands, not of " + std::to_string(shapes_.size());
+      return "subscripts \"" + text_ + "\" are for " + std::to_string(subscripts.operands.size()) +
+             " operands, not for " + std::to_string(shapes_.size());
     for (std::size_t k = 0; k < shapes_.size(); ++k)
       if (std::string error = measure(subscripts.operands[k], k); !error.empty()) return error;
     for (std::size_t k = 0; k < shapes_.size(); ++k) made_.terms.push_back(term(subscripts.operands[k], &shapes_[k]));

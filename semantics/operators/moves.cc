@@ -389,7 +389,9 @@ ShapeResult diag_shape(const Application& app) {
   if (std::string error = diagonal_offset_error(app.attributes[0]); !error.empty()) return error;
   const std::int64_t k = app.attributes[0].integers[0];
   if (x.size() == 2) return Shape{diagonal_length(x[0], x[1], k)};
-  if (x.size() != 1) return "diag takes a vector or a matrix, not " + to_string(x) + ": see diagonal";
+  if (x.size() != 1)
+    return "diag takes a vector or a matrix, not " + to_string(x) +
+           "; for the diagonal of other tensors use `diagonal`";
   return checked_shape({x[0] + std::abs(k), x[0] + std::abs(k)});
 }
 

@@ -38,7 +38,7 @@ void TextLines::expect_form(std::string_view name) {
 }
 
 bool TextLines::next() {
-  if (ok() && !at_end()) fail_at(at_, "more on the line than expected");
+  if (ok() && !at_end()) fail_at(at_, "the line has more words than expected");
   while (ok() && next_ < text_.size()) {
     at_ = token_ = next_;
     end_ = std::min(text_.find('\n', at_), text_.size());
@@ -110,7 +110,7 @@ std::string TextLines::name() {
     text += escaped && text_[at_] == 'n' ? '\n' : text_[at_];
   }
   if (at_end()) {
-    fail("string without end");
+    fail("the string is not closed");
     return {};
   }
   ++at_;

@@ -286,7 +286,7 @@ TEST(ShapeRules, errors_of_moves_name_widths_and_axes) {
   EXPECT_EQ(error_of(apply_row("diagonal", {floats({3, 2})}, {{"axis2", scalar_attribute(0)}})),
             "a diagonal needs two axes, not axis 0 twice");
   EXPECT_EQ(error_of(apply_row("diag", {floats({3, 2, 1})}, {})),
-            "diag takes a vector or a matrix, not [3, 2, 1]: see diagonal");
+            "diag takes a vector or a matrix, not [3, 2, 1]; for the diagonal of other tensors use `diagonal`");
 }
 
 TEST(ShapeRules, errors_of_gathers_name_both_shapes) {
@@ -322,7 +322,7 @@ TEST(ShapeRules, errors_of_contractions_name_the_index_and_both_extents) {
   EXPECT_EQ(einsum_error("ij,jk", {floats({2, 3}), floats({4, 2})}),
             "index j of \"ij,jk\" has extents 3 and 4 (operand 1, shape [4, 2])");
   EXPECT_EQ(einsum_error("ii", {floats({2, 3})}), "index i of \"ii\" has extents 2 and 3 (operand 0, shape [2, 3])");
-  EXPECT_EQ(einsum_error("ij,jk", {floats({2, 3})}), "subscripts \"ij,jk\" are those of 2 operands, not of 1");
+  EXPECT_EQ(einsum_error("ij,jk", {floats({2, 3})}), "subscripts \"ij,jk\" are for 2 operands, not for 1");
   EXPECT_EQ(einsum_error("ij", {floats({2, 3, 4})}), "operand 0 of \"ij\" has 2 indices and the shape [2, 3, 4]");
   EXPECT_EQ(einsum_error("ij->ik", {floats({2, 3})}), "index k of the result of \"ij->ik\" is in no operand");
   EXPECT_EQ(einsum_error("ij->ii", {floats({2, 3})}), "index i is twice in the result of \"ij->ii\"");

@@ -442,13 +442,13 @@ void emit_together(Emission& module, ProgramFunctions& functions) {
   llvm::Function* const step = interface.emit_body(".instance", false);
   const std::vector<Piece> pieces = pieces_of_record(module);
   try {
-    if (!module.windows.empty()) throw NoLanes("windows do not lie among the memories of a key", nullptr);
+    if (!module.windows.empty()) throw NoLanes("a window is not stored among the memories of a key", nullptr);
     const WideStep in = emit_wide_step(module, *step, kept, program_symbol(module, "lanes"));
     functions.together = emit_step_together(module, {in, *step, interface.list, pieces});
     in.scalar->eraseFromParent();
     if (functions.together == nullptr) {
       in.wide->eraseFromParent();
-      throw NoLanes("they would take longer than one row after the other, or much of the stack", nullptr);
+      throw NoLanes("they would take longer than single rows, or too much of the stack", nullptr);
     }
     functions.lanes = in.lanes;
   } catch (const NoLanes&) {

@@ -18,7 +18,7 @@ std::uint64_t choose_lanes(const Emission& module, std::uint64_t kept) {
     if (v.dtype == DType::f32) most = std::max(most, module.target.lanes(DType::f32));
   const auto lanes = static_cast<std::uint64_t>(most);
   if (lanes < 2) throw NoLanes("the target has no vectors", nullptr);
-  if (!module.layout.packs.empty()) throw NoLanes("weights that are packed for their product", nullptr);
+  if (!module.layout.packs.empty()) throw NoLanes("it reads weights that are packed for a product", nullptr);
   const std::uint64_t all = std::max(kept, module.layout.state_bytes());
   if (all * lanes > module.target.most_group_bytes)
     throw NoLanes("a state and what a step works with take " + std::to_string(all) +

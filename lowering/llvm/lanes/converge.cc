@@ -34,7 +34,8 @@ Blocks side(llvm::BasicBlock* first, llvm::BasicBlock* meet, llvm::BranchInst* b
   while (!open.empty()) {
     llvm::BasicBlock* const block = open.back();
     open.pop_back();
-    if (block == branch->getParent()) throw NoLanes("a loop whose rounds differ between lanes", branch);
+    if (block == branch->getParent())
+      throw NoLanes("it contains a loop whose number of rounds differs between lanes", branch);
     for (llvm::BasicBlock* next : llvm::successors(block)) add(next);
   }
   return found;
@@ -170,7 +171,7 @@ void Branch::converge(Blocks& sides) {
   llvm::BasicBlock *yes = branch_->getSuccessor(0), *no = branch_->getSuccessor(1);
   const Blocks of_yes = side(yes, meet_, branch_), of_no = side(no, meet_, branch_);
   for (llvm::BasicBlock* block : of_yes)
-    if (of_no.contains(block)) throw NoLanes("sides of a branch that share code", branch_);
+    if (of_no.contains(block)) throw NoLanes("the sides of a branch share code", branch_);
   llvm::Value* const condition = branch_->getCondition();
   llvm::IRBuilder<> ir(branch_);
   llvm::Value* const mask = masks_.lookup(at_);
@@ -195,7 +196,7 @@ void Branch::converge(Blocks& sides) {
 llvm::BasicBlock* meeting_place(llvm::BranchInst* branch, const llvm::PostDominatorTree& after) {
   const auto* node = after.getNode(branch->getParent());
   llvm::BasicBlock* const meet = node == nullptr || node->getIDom() == nullptr ? nullptr : node->getIDom()->getBlock();
-  if (meet == nullptr) throw NoLanes("a branch that does not come back", branch);
+  if (meet == nullptr) throw NoLanes("a side of a branch does not return to the code after it", branch);
   return meet;
 }
 
@@ -209,7 +210,7 @@ bool converge_outermost(llvm::Function& f, Masks& masks, const Target& target) {
   for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&f)) {
     auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
     if (branch == nullptr && !llvm::isa<llvm::ReturnInst>(block->getTerminator()))
-      throw NoLanes("a jump to one of several places", block->getTerminator());
+      throw NoLanes("it contains a jump with several targets", block->getTerminator());
     if (branch == nullptr || !branch->isConditional() || sides.contains(block)) continue;
     if (!varying.contains(branch->getCondition())) continue;
     Branch(branch, meeting_place(branch, after), masks, varying, target).converge(sides);

@@ -86,7 +86,7 @@ void make_checks(llvm::Function& f) {
   for (llvm::BasicBlock* fault : faults) {
     auto* branch = llvm::dyn_cast<llvm::BranchInst>(fault->getSinglePredecessor()->getTerminator());
     if (branch == nullptr || !branch->isConditional() || branch->getSuccessor(0) != fault)
-      throw NoLanes("a fault that is raised for several reasons", fault->getTerminator());
+      throw NoLanes("several conditions lead to the same fault", fault->getTerminator());
     llvm::IRBuilder<> ir(branch);
     ir.CreateCall(lanes::check(*f.getParent()), {branch->getCondition()});
     ir.CreateBr(branch->getSuccessor(1));
@@ -101,13 +101,13 @@ void write_elements(llvm::MemIntrinsic& whole, std::uint64_t unrolled) {
   const auto* length = llvm::dyn_cast<llvm::ConstantInt>(whole.getLength());
   const std::uint64_t size = whole.getDestAlign().valueOrOne().value();
   if (length == nullptr || size > 8 || length->getZExtValue() % size != 0)
-    throw NoLanes("a copy of so many bytes as only a run knows", &whole);
+    throw NoLanes("it copies a number of bytes that is known only during the run", &whole);
   llvm::IRBuilder<> ir(&whole);
   llvm::Type* const type = ir.getIntNTy(static_cast<unsigned>(8 * size));
   llvm::Value* filler = nullptr;
   if (transfer == nullptr) {
     const auto* byte = llvm::dyn_cast<llvm::ConstantInt>(llvm::cast<llvm::MemSetInst>(whole).getValue());
-    if (byte == nullptr || !byte->isZero()) throw NoLanes("a fill with other than zeros", &whole);
+    if (byte == nullptr || !byte->isZero()) throw NoLanes("it fills memory with values other than zeros", &whole);
     filler = llvm::Constant::getNullValue(type);
   }
   const auto element = [&](llvm::Value* index) {

@@ -118,10 +118,10 @@ llvm::Value* Widening::vector(llvm::Value* v) {
 Object Widening::object(llvm::Value* address, const llvm::Instruction& user) {
   llvm::SmallVector<const llvm::Value*> all;
   llvm::getUnderlyingObjects(address, all);
-  if (all.size() != 1) throw NoLanes("a choice of places in memory", &user);
+  if (all.size() != 1) throw NoLanes("it selects between addresses in memory", &user);
   if (const auto known = objects_.find(all.front()); known != objects_.end()) return known->second;
   const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(all.front());
-  if (global == nullptr || !global->isConstant()) throw NoLanes("memory that is not the state's", &user);
+  if (global == nullptr || !global->isConstant()) throw NoLanes("it uses memory outside of the state", &user);
   return {const_cast<llvm::GlobalVariable*>(global), nullptr};
 }
 
@@ -144,7 +144,8 @@ llvm::Value* Widening::offset(llvm::Value* address, bool as_vector) {
   llvm::MapVector<llvm::Value*, llvm::APInt> variable;
   llvm::APInt constant(bits, 0);
   if (!gep->collectOffset(data_, bits, variable, constant))
-    throw NoLanes("an address of no simple form", llvm::dyn_cast<llvm::Instruction>(address));
+    throw NoLanes("it computes an address that is not a base plus an index",
+                  llvm::dyn_cast<llvm::Instruction>(address));
   for (const auto& [index, size] : variable) {
     llvm::Value* i = operand(index, as_vector);
     i = ir_.CreateSExtOrTrunc(i, as_vector ? static_cast<llvm::Type*>(wide(ir_.getInt64Ty())) : ir_.getInt64Ty());
@@ -178,7 +179,7 @@ llvm::Align Widening::align_of(const Object& o, llvm::Align one, std::uint64_t s
 
 llvm::Value* Widening::load(llvm::LoadInst& load) {
   llvm::Type* const type = load.getType();
-  if (type->isPointerTy() || type->isAggregateType()) throw NoLanes("an address in memory", &load);
+  if (type->isPointerTy() || type->isAggregateType()) throw NoLanes("it stores an address in memory", &load);
   llvm::Value* const address = load.getPointerOperand();
   const Object o = object(address, load);
   const std::uint64_t size = data_.getTypeStoreSize(type);
@@ -192,9 +193,9 @@ llvm::Value* Widening::load(llvm::LoadInst& load) {
 void Widening::store(llvm::StoreInst& store) {
   llvm::Value* const address = store.getPointerOperand();
   llvm::Type* const type = store.getValueOperand()->getType();
-  if (type->isPointerTy() || type->isAggregateType()) throw NoLanes("an address in memory", &store);
+  if (type->isPointerTy() || type->isAggregateType()) throw NoLanes("it stores an address in memory", &store);
   const Object o = object(address, store);
-  if (o.scale == nullptr) throw NoLanes("memory that is not the state's", &store);
+  if (o.scale == nullptr) throw NoLanes("it uses memory outside of the state", &store);
   const std::uint64_t size = data_.getTypeStoreSize(type);
   llvm::Value* value = vector(store.getValueOperand());
   if (offset_varies(address)) {
@@ -265,12 +266,12 @@ llvm::Value* Widening::compute(llvm::Instruction& i, bool as_vector) {
   if (auto* compared = llvm::dyn_cast<llvm::CmpInst>(&i)) return ir_.CreateCmp(compared->getPredicate(), in(0), in(1));
   if (auto* converted = llvm::dyn_cast<llvm::CastInst>(&i)) {
     if (i.getType()->isPointerTy() || i.getOperand(0)->getType()->isPointerTy())
-      throw NoLanes("an address that is computed with", &i);
+      throw NoLanes("it computes with an address", &i);
     return ir_.CreateCast(converted->getOpcode(), in(0),
                           as_vector ? static_cast<llvm::Type*>(wide(i.getType())) : i.getType());
   }
   if (llvm::isa<llvm::FreezeInst>(i)) return ir_.CreateFreeze(in(0));
-  throw NoLanes(std::string("an instruction without lanes, ") + i.getOpcodeName(), &i);
+  throw NoLanes(std::string("it contains an instruction that has no lanes, ") + i.getOpcodeName(), &i);
 }
 
 void Widening::check(llvm::CallInst& call) {
@@ -298,7 +299,7 @@ void Widening::widen(llvm::Instruction& i) {
     return;
   if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&i)) {
     const auto size = variable->getAllocationSize(data_);
-    if (!size || size->isScalable()) throw NoLanes("a variable of no known size", &i);
+    if (!size || size->isScalable()) throw NoLanes("it has a variable whose size is not known", &i);
     llvm::IRBuilder<> entry(&made_->getEntryBlock(), made_->getEntryBlock().begin());
     auto* own = entry.CreateAlloca(llvm::ArrayType::get(ir_.getInt8Ty(), size->getFixedValue() * lanes_));
     own->setAlignment(llvm::Align(64));
@@ -307,7 +308,7 @@ void Widening::widen(llvm::Instruction& i) {
   }
   if (auto* ended = llvm::dyn_cast<llvm::ReturnInst>(&i)) {
     const auto* code = llvm::dyn_cast<llvm::ConstantInt>(ended->getReturnValue());
-    if (code == nullptr || !code->isZero()) throw NoLanes("a fault that is raised elsewhere", &i);
+    if (code == nullptr || !code->isZero()) throw NoLanes("it raises a fault within a called function", &i);
     ir_.CreateRet(ir_.getFalse());
     return;
   }

@@ -56,17 +56,17 @@ TEST(CoreText, KeepsWhatItReads) {
 
 TEST(CoreText, ErrorsNameThePlace) {
   const std::pair<const char*, const char*> cases[] = {
-      {"core f\n%0: i32 = const x\n", "line 2, column 17: 'x' is no constant of type i32"},
+      {"core f\n%0: i32 = const x\n", "line 2, column 17: 'x' is not a constant of type i32"},
       {"core f\n%1: i32 = const 0\n", "line 2, column 1: values are numbered in order: expected %0"},
       {"core f\n\n%0: i33 = const 0\n", "line 3, column 5: no dtype is called 'i33'"},
       {"core f\n%0: i32 = frobnicate %1\n", "line 2, column 11: no operator is called 'frobnicate'"},
-      {"core f\n%0: i32[2] = const [1;2]\n", "line 2, column 20: '[1;2]' is no constant of type i32[2]"},
-      {"core f\n%0: i32 = const 0 a b\n", "line 2, column 21: more on the line than expected"},
+      {"core f\n%0: i32[2] = const [1;2]\n", "line 2, column 20: '[1;2]' is not a constant of type i32[2]"},
+      {"core f\n%0: i32 = const 0 a b\n", "line 2, column 21: the line has more words than expected"},
       {"core f\nclock c3 = base on %0\n", "line 2, column 7: clocks are numbered in order: expected c2"},
-      {"core f\ndeal 0 by 2\n", "line 2, column 6: there are not so many inputs"},
+      {"core f\ndeal 0 by 2\n", "line 2, column 6: the core has fewer inputs"},
       {"core f\nfoo\n", "line 2, column 1: expected a line of core, found 'foo'"},
       {"core f\n%0: i32 = fby %1\n", "line 2, column 17: expected '%', found the end of the line"},
-      {"core \"f\n", "line 1, column 6: string without end"},
+      {"core \"f\n", "line 1, column 6: the string is not closed"},
       {"core f\n%0: i32[99999999999] = const 0\n", "line 2, column 5: no tensor has the shape [99999999999]"},
   };
   for (const auto& [text, expected] : cases) {
@@ -107,8 +107,8 @@ TEST(VerifyCore, RejectsEachBrokenInvariant) {
       {"%8: i32[2] = add %1 %4", "its shape is [2] but add yields []"},
       {"%8: i32 = sum %1", "sum takes 2 attributes"},
       {"%8: f32 = const 1\n%9: i32 = fby %4 %8", "has type f32, not i32"},
-      {"%8: i32 = when %0 %1", "is not that of its operands, sampled"},
-      {"%8: i32 on c2 = when not %0 %1", "is not that of its operands, sampled"},
+      {"%8: i32 = when %0 %1", "is not the clock of its operands, sampled"},
+      {"%8: i32 on c2 = when not %0 %1", "is not the clock of its operands, sampled"},
       {"%8: i32 on c2 = when %1 %1", "is not a Boolean scalar"},
       {"%8: i32 = merge %0 %3 %2", "not on that of the condition, sampled"},
       {"%8: i32 on c2 = merge %0 %2 %3", "is on clock base, not on base on c"},
