@@ -18,15 +18,15 @@ namespace rml::c99 {
 namespace {
 
 constexpr const char* rules_text =
-    " * Compile both with a compiler that keeps to IEEE 754: no fast math, no contraction of a product and a sum\n"
-    " * (-ffp-contract=off), the functions of math.h as they are (-fno-builtin), and float arithmetic in float.\n"
+    " * Compile both files with a compiler that follows IEEE 754: no fast math, no contraction of a product and a\n"
+    " * sum (-ffp-contract=off), no replacement of functions of math.h (-fno-builtin), float arithmetic in float.\n"
     " * Integers are two's complement and wrap.\n"
     " * Scalars are passed by value, tensors as pointers to their elements, row-major; bool is a byte, 0 or 1.\n"
-    " * A flag PORT_present comes with every port that is not present at each cycle. Memory that is written must\n"
-    " * not overlap with any other argument.\n";
+    " * Every port that may be absent has a flag PORT_present. Memory that is written must not overlap with any\n"
+    " * other argument.\n";
 constexpr const char* straight_text =
-    " * NAME_init prepares a state, and NAME_reset returns it to the first cycle. NAME_step is one cycle; NAME_run\n"
-    " * is n cycles, where every port is an array over cycles.\n";
+    " * NAME_init prepares a state, and NAME_reset returns it to the first cycle. NAME_step computes one\n"
+    " * cycle. NAME_run computes n cycles; every port is then an array over cycles.\n";
 constexpr const char* message_text = "const char* NAME_message(const NAME_state* state)";
 constexpr const char* fail_text =
     "static int32_t fail(NAME_state* state, int32_t fault, int32_t site, int64_t cycle, int64_t value,\n"
@@ -36,12 +36,12 @@ constexpr const char* fail_text =
 constexpr const char* waiting_text =
     " * Rows can wait for later inputs. NAME_init prepares a state, and NAME_reset returns it to the first cycle.\n"
     " * NAME_push reads one cycle; NAME_pop returns 1 and a row, in cycle order, as long as one is complete, else 0.\n"
-    " * A state has room for segments of NAME_SEGMENT cycles; a longer one is fault 6. Compile all that includes this\n"
-    " * header with the same -DNAME_SEGMENT.\n";
+    " * A state has room for segments of NAME_SEGMENT cycles; a longer segment is fault 6. Compile all files that\n"
+    " * include this header with the same -DNAME_SEGMENT.\n";
 constexpr const char* faults_text =
-    " * A result other than 0 is a fault, which stays, and NAME_message says where: 1 division by zero, 2 index out\n"
-    " * of range, 3 assertion, 4 presence against the clock, 5 horizon, 6 memory, 7 numeric, 8 a value that needs\n"
-    " * itself.\n";
+    " * A result other than 0 is a fault. The state keeps it, and NAME_message says where it occurred: 1 division\n"
+    " * by zero, 2 index out of range, 3 assertion, 4 an input whose presence contradicts its clock, 5 a segment\n"
+    " * longer than the horizon, 6 not enough memory, 7 a numerical operation failed, 8 a value that needs itself.\n";
 
 bool is_given(const steps::CellInfo& cell) {
   return cell.initial.elements() == element_count(cell.shape).value_or(0) && cell.initial.bytes() > 0 &&
@@ -93,13 +93,13 @@ std::string Printer::state_struct() const {
   Code code;
   code.open("typedef struct " + file_.name + "_state");
   if (faults_) {
-    field_line(code, {"int32_t", "fault", "", "0: none"});
-    field_line(code, {"int32_t", "site", "", "of the fault: " + file_.name + "_message"});
-    field_line(code, {"int64_t", "fault_cycle", "", ""});
-    field_line(code, {"int64_t", "value", "", "that was not in 0 to bound - 1"});
+    field_line(code, {"int32_t", "fault", "", "number of the fault; 0: none"});
+    field_line(code, {"int32_t", "site", "", "place of the fault: " + file_.name + "_message"});
+    field_line(code, {"int64_t", "fault_cycle", "", "cycle of the fault"});
+    field_line(code, {"int64_t", "value", "", "index that was not in 0 to bound - 1"});
     field_line(code, {"int64_t", "bound", "", ""});
-    field_line(code, {"int64_t", "cycles", "", "that are done"});
-    if (!core_straight()) field_line(code, {"int64_t", "rows", "", "that are handed out"});
+    field_line(code, {"int64_t", "cycles", "", "number of completed cycles"});
+    if (!core_straight()) field_line(code, {"int64_t", "rows", "", "number of rows returned"});
   }
   if (draws_) field_line(code, {"uint64_t", "seed", "", ""});
   bool any = faults_ || draws_;
@@ -113,7 +113,7 @@ std::string Printer::state_struct() const {
     any = true;
   }
   for (const Field& field : file_.fields()) field_line(code, field), any = true;
-  if (!any) field_line(code, {"uint8_t", "nothing", "", "it has no memory"});
+  if (!any) field_line(code, {"uint8_t", "nothing", "", "the program has no memory"});
   code.close("} " + file_.name + "_state;");
   return code.text();
 }
@@ -159,11 +159,12 @@ std::string Printer::header() const {
   text += state_struct() + own("\nvoid NAME_init(NAME_state* state);\nvoid NAME_reset(NAME_state* state);\n");
   if (draws_)
     text +=
-        own("/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t "
+        own("/* Sets the seed, between init and the first cycle. The default is 0. */\nvoid NAME_seed(NAME_state* "
+            "state, uint64_t "
             "seed);\n");
   text += cycle_functions() + setting_functions();
   if (faults_)
-    text += "/* What the fault of this state was, and where in the program. */\n" + own(message_text) + ";\n";
+    text += "/* Describes the fault of this state and its place in the program. */\n" + own(message_text) + ";\n";
   return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 

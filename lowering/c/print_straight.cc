@@ -128,7 +128,7 @@ std::string step_many_text(const File& file, bool faults) {
   for (const InterfaceParameter& p : all_parameters(core)) arguments += ", " + row_of(p, "k_");
   const std::string call = name + "_step(states_[k_]" + arguments + ");";
   Code code;
-  code.comment(name + "_step of n states, none of which is there twice; every port is an array over states." +
+  code.comment(name + "_step of n different states. Every port is an array over states." +
                (faults ? " The first fault, or 0." : ""));
   code.open(std::string("static inline ") + (faults ? "int32_t " : "void ") + name + "_step_many(" + name +
             "_state* const* states_, int64_t n" + parameter_list(all_parameters(core), true) + ")");

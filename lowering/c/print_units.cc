@@ -85,9 +85,10 @@ UnitsWriter::UnitsWriter(File& file, Code& code)
   for (std::size_t u = 0; u < steps_.units.size(); ++u) {
     UnitNames names;
     names.function = file.symbol("unit " + std::to_string(u + 1));
-    names.cycle = file.add_field(names.function + " cycle", {"int64_t", "", "", "instants that are done"});
+    names.cycle = file.add_field(names.function + " cycle", {"int64_t", "", "", "number of completed instants"});
     if (steps_.units[u].segmented)
-      names.length = file.add_field(names.function + " length", {"int64_t", "", "", "instants of the segment"});
+      names.length =
+          file.add_field(names.function + " length", {"int64_t", "", "", "number of instants of the segment"});
     units_.push_back(names);
   }
 }
@@ -335,7 +336,7 @@ void UnitsWriter::print_pass(std::size_t u, const loops::Pass& pass) {
 void UnitsWriter::print_segment(std::size_t u) {
   const loops::Unit& loops = file_.program.units[u];
   code_.blank();
-  code_.comment("After the last instant of a segment: what is computed over all of it.");
+  code_.comment("After the last instant of a segment: computations over the whole segment.");
   code_.open("static int32_t " + unit_name(u) + "_segment(" + state_parameter() + ")");
   code_.line("const int64_t length = state->" + units_[u].length + ";");
   code_.line("(void)length;");
