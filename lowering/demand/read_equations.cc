@@ -19,9 +19,9 @@ bool EquationsReader::equation(const ReadBody& read_body) {
   if (!lines_.ok()) return true;
   steps::DemandBody& body = made_->bodies[read_++];
   const auto expect = [&](const std::vector<ValueId>& values) {
-    if (value_list() != values) lines_.fail("this differs from the core");
+    if (value_list() != values) lines_.fail("these values differ from those in the core");
   };
-  if (value() != body.value) lines_.fail(id_text(body.value) + " is the next equation with a body");
+  if (value() != body.value) lines_.fail("expected " + id_text(body.value) + ", the next equation with a body");
   lines_.expect("of");
   expect(body.operands);
   lines_.expect("gives");
@@ -34,7 +34,7 @@ bool EquationsReader::equation(const ReadBody& read_body) {
   const std::size_t begin = lines_.place();
   const std::optional<Core> core = read_inner_core(lines_);
   if (core && inner_core_text(*core) != inner_core_text(*body.core))
-    lines_.fail_at(begin, "this differs from the core");
+    lines_.fail_at(begin, "this body differs from the one in the core");
   return true;
 }
 

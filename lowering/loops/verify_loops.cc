@@ -234,13 +234,13 @@ class Verifier {
   }
   void statement(const Rounds& s) {
     of_ = s.of;
-    if (s.body >= p_.bodies.size() || p_.bodies[s.body] == nullptr) return fail("rounds have no body");
+    if (s.body >= p_.bodies.size() || p_.bodies[s.body] == nullptr) return fail("an iteration has no body");
     const steps::Program& outer = *steps_of(body_);
     const auto* call =
         s.of.index < outer.core->values.size() ? std::get_if<core::Call>(&(*outer.core)[s.of].rhs) : nullptr;
     const Iteration* it = call == nullptr ? nullptr : outer.core->externals[call->external].iteration.get();
     if (it == nullptr || it->length != s.length || it->reverse != s.reverse)
-      return fail("rounds belong to another iteration");
+      return fail("an iteration has the body of another one");
     for (const Rounds::Slice& x : s.taken) slice(x, s.length, true);
     if (!violation_.empty()) return;
     const std::uint32_t body = std::exchange(body_, s.body);

@@ -18,9 +18,8 @@ class SegmentVerifier {
 
   std::string run() {
     if (segment_.unit >= schedule_.units.size() || !schedule_.units[segment_.unit].segmented)
-      return "segment of a unit that is not segmented";
-    if (segment_.sweeps.empty() || segment_.sweeps[0].backward)
-      return "the leading sweep must be there, and run forward";
+      return "a segment belongs to a unit that is not segmented";
+    if (segment_.sweeps.empty() || segment_.sweeps[0].backward) return "the first sweep is missing or runs backward";
     find_positions();
     for (std::size_t s = 0; s < segment_.sweeps.size(); ++s)
       for (std::size_t k = 0; k < segment_.sweeps[s].items.size(); ++k) check_operands({s, k});
@@ -167,7 +166,7 @@ class SegmentVerifier {
 std::string verify(const Segments& segments) {
   std::size_t segmented = 0;
   for (const ScheduledUnit& u : segments.schedule.units) segmented += u.segmented ? 1 : 0;
-  if (segmented != segments.list.size()) return "not one segment for each segmented unit";
+  if (segmented != segments.list.size()) return "the number of segments is not that of the segmented units";
   for (std::size_t k = 0; k < segments.list.size(); ++k) {
     if (k > 0 && segments.list[k].unit <= segments.list[k - 1].unit) return "segments are not in the order of units";
     if (std::string error = SegmentVerifier(segments.schedule, segments.list[k]).run(); !error.empty()) return error;

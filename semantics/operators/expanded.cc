@@ -256,7 +256,7 @@ ShapeResult summed(const Application& app) {
   if (x.empty()) return "a scalar has no axis to sum along";
   constexpr std::int64_t most = 4096;
   if (x[0] > most)
-    return "a tree of " + std::to_string(x[0]) + " values: at most " + std::to_string(most) + " are added so";
+    return "a tree of sums has at most " + std::to_string(most) + " elements, not " + std::to_string(x[0]);
   if (x[0] == 0) return "the first axis of " + to_string(x) + " is empty, so no elements can be summed";
   return Shape(x.begin() + 1, x.end());
 }

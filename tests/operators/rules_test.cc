@@ -153,7 +153,7 @@ TEST(ShapeRules, errors_are_in_the_users_words) {
   EXPECT_EQ(error_of(apply_row("var", {floats({6, 2})}, {{"axis", vector_attribute({1, -1})}})),
             "an axis appears twice in [1, -1]");
   EXPECT_EQ(error_of(apply_row("tree_sum", {floats({})})), "a scalar has no axis to sum along");
-  EXPECT_EQ(error_of(apply_row("tree_sum", {floats({4097})})), "a tree of 4097 values: at most 4096 are added so");
+  EXPECT_EQ(error_of(apply_row("tree_sum", {floats({4097})})), "a tree of sums has at most 4096 elements, not 4097");
   EXPECT_EQ(error_of(apply_row("tree_sum", {floats({0, 2})})),
             "the first axis of [0, 2] is empty, so no elements can be summed");
   EXPECT_EQ(error_of(apply_row("norm", {floats({6})}, {{"ord", number_attribute_value(0.5)}})),
