@@ -124,10 +124,11 @@ class SegmentVerifier {
     for (const auto& [v, memory] : segment_.memories) {
       if (!std::holds_alternative<core::Fby>(core_[v].rhs)) return fail(name(v) + " is no memory");
       if (memory.in_place && (*memory.in_place == 0 || *memory.in_place >= segment_.sweeps.size()))
-        fail(name(v) + " is carried in place by no later sweep");
-      if (memory.in_place && memory.begins) fail(name(v) + " is carried in place, but as it was as well");
+        fail(name(v) + " is updated in place, but not by a later sweep");
+      if (memory.in_place && memory.begins)
+        fail(name(v) + " is updated in place, but a later sweep also begins with its old value");
       if (memory.shares.valid() && !segment_.memories.contains(memory.shares))
-        fail(name(v) + " lies in the cell of what is no memory");
+        fail(name(v) + " is stored in the cell of a value that is no memory");
     }
   }
 
@@ -135,15 +136,16 @@ class SegmentVerifier {
   void check_homes() {
     for (const auto& [v, home] : segment_.homes) {
       const bool owned = home.kind == Home::memory || home.kind == Home::next;
-      if (owned && !segment_.memories.contains(home.owner)) fail(name(v) + " lies in the cell of what is no memory");
-      if (!owned && home.owner.valid()) fail(name(v) + " has a home of its own and another's");
+      if (owned && !segment_.memories.contains(home.owner))
+        fail(name(v) + " is stored in the cell of a value that is no memory");
+      if (!owned && home.owner.valid()) fail(name(v) + " is stored in a cell of its own and in another's cell");
     }
     for (std::size_t s = 1; s < segment_.sweeps.size(); ++s)
       for (const PassItem& item : segment_.sweeps[s].items) {
         if (segment_.products.contains(item.value) || segment_.memories.contains(item.value)) continue;
         for_each_operand(core_[item.value].rhs, [&](ValueId o) {
           if (is_found(o, s)) return;
-          fail(name(item.value) + " looks at " + name(o) + ", which has no home");
+          fail(name(item.value) + " reads " + name(o) + ", which is not stored");
         });
       }
   }

@@ -83,7 +83,7 @@ TEST(ScheduleText, FaultsNameThePlace) {
             "line 1, column 15: version 1 of the form schedule is expected");
   EXPECT_EQ(fault_of(read_schedule, "form schedule 1\ncore f\n%0: i32 = add %0 %1\nend\n"),
             "line 3, column 1: %0: an operand is out of range");
-  EXPECT_EQ(fault_of(read_schedule, "form schedule 1\ncore f\n"), "line 3, column 1: a core without its `end`");
+  EXPECT_EQ(fault_of(read_schedule, "form schedule 1\ncore f\n"), "line 3, column 1: a core lacks its `end`");
   const std::pair<const char*, const char*> cases[] = {
       {"foo\n", "line 17, column 1: expected a line of a schedule, found 'foo'"},
       {"unit 1 forward on base\n", "line 17, column 6: units are numbered in order: expected 0"},
@@ -195,7 +195,7 @@ TEST(StepsText, FaultsNameThePlace) {
       {"queue 0 bool readers +0\ninput 1 queue 0\n", "line 18, column 15: this is f32, not bool"},
       {"array 0 f32 of unit 3\n", "line 17, column 21: there is no unit 3"},
       {"watch memory %9\n", "line 17, column 14: there is no value %9"},
-      {"cell 0 f32\nwindow %3 in cell 0\n", "line 18, column 8: %3 moves nothing on"},
+      {"cell 0 f32\nwindow %3 in cell 0\n", "line 18, column 8: %3 does not move rows"},
       {"cell 0 f32\npack 0 of cell 0 for %3\n", "line 18, column 22: %3 is not a product that can have a pack"},
       {"cell 0 f32\npack 0 of cell 0 for\n", "line 18, column 21: expected a product, found the end of the line"},
       {unit + "    cell 0 := %3\n", "line 19, column 10: there is no cell 0"},
