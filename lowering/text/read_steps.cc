@@ -225,8 +225,7 @@ class StepsReader : FormReader {
   bool window_line() {
     const ValueId v = value();
     const std::optional<Move> move = lines_.ok() ? as_move(core(), v) : std::nullopt;
-    if (!move || p_.windows.contains(v))
-      lines_.fail(id_text(v) + (move ? " is a window already" : " does not move rows"));
+    if (!move || p_.windows.contains(v)) lines_.fail(id_text(v) + (move ? " is a window already" : " moves no rows"));
     lines_.expect("in");
     lines_.expect("cell");
     const CellId c = like(v, cell());

@@ -195,7 +195,7 @@ TEST(StepsText, FaultsNameThePlace) {
       {"queue 0 bool readers +0\ninput 1 queue 0\n", "line 18, column 15: this is f32, not bool"},
       {"array 0 f32 of unit 3\n", "line 17, column 21: there is no unit 3"},
       {"watch memory %9\n", "line 17, column 14: there is no value %9"},
-      {"cell 0 f32\nwindow %3 in cell 0\n", "line 18, column 8: %3 does not move rows"},
+      {"cell 0 f32\nwindow %3 in cell 0\n", "line 18, column 8: %3 moves no rows"},
       {"cell 0 f32\npack 0 of cell 0 for %3\n", "line 18, column 22: %3 is not a product that can have a pack"},
       {"cell 0 f32\npack 0 of cell 0 for\n", "line 18, column 21: expected a product, found the end of the line"},
       {unit + "    cell 0 := %3\n", "line 19, column 10: there is no cell 0"},
