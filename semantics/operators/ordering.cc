@@ -192,7 +192,7 @@ std::vector<OperatorParameter> sorting() {
 // The product of all elements before x, times a sum over the results that contain x: their
 // adjoints times the other elements multiplied since. There is no division, so derivatives of any
 // order are right at elements 0.
-constexpr std::string_view product_rule =
+constexpr std::string_view cumulative_product_rule =
     "reshape(shape(x), cumprod(reshape(shape(dy), x), axis=axis, exclusive=1, reverse=reverse) * "
     "select(exclusive == 1, weighted_cumsum(dy, reshape(shape(dy), x), axis=axis, reverse=1 - reverse), "
     "dy + weighted_cumsum(dy * reshape(shape(dy), x), reshape(shape(dy), x), axis=axis, reverse=1 - reverse)))";
@@ -252,7 +252,8 @@ std::vector<OperatorInfo> running_rows() {
            "exclusive=1 leaves out the element at the position itself, and reverse=1 begins at the end.",
            "cumsum([1, 2, 3]) -- [1,3,6]"}),
       kernel_row<rml_kernel_cumprod>(
-          "cumprod", "rml_kernel_cumprod", accumulating(number), same(number), accumulated_shape, {product_rule},
+          "cumprod", "rml_kernel_cumprod", accumulating(number), same(number), accumulated_shape,
+          {cumulative_product_rule},
           {"CumProd", "The products of all elements up to each position, with the arguments of cumsum.",
            "cumprod([1, 2, 3]) -- [1,2,6]"}),
       kernel_row<rml_kernel_weighted_cumsum>(

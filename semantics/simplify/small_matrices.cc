@@ -30,7 +30,7 @@ using Numbers = std::vector<std::pair<std::string_view, double>>;
 // Larger matrices, and larger batches, are left to LAPACK.
 constexpr std::int64_t most_rows = 12, most_elements = 4096;
 
-constexpr std::string_view join = R"(node join(a, b) -> (w, finite)
+constexpr std::string_view join_sides = R"(node join(a, b) -> (w, finite)
   finite = all(isfinite(a), axis=[1, 2], keepdims=1);
   unit = reshape([1, n, 1], iota(n)) == reshape([1, 1, n], iota(n));
   w = transpose(concat(select(finite, a, select(unit, 1.0, 0.0)), b, axis=2), axes=[1, 0, 2]);
@@ -192,7 +192,7 @@ class Writer {
   }
 
   Operand solve(const Operand& a, const Operand& b) {
-    const std::vector<Operand> joined = node(join, {a, b});
+    const std::vector<Operand> joined = node(join_sides, {a, b});
     if (n_ == 1) return or_nan(joined[1], node(only_row, {joined[0]})[0]);
     Tensor order(DType::i32, {batch_, n_});
     for (std::int64_t k = 0; k < batch_ * n_; ++k) order.as<std::int32_t>()[k] = static_cast<std::int32_t>(k % n_);
@@ -202,7 +202,7 @@ class Writer {
     return or_nan(joined[1], rounds({"substitute", substitute, 1, 2, n_, true}, {none, rows[2], rows[3]})[0]);
   }
   Operand solve_triangular(const Operand& a, const Operand& b, bool lower, bool unit) {
-    const std::vector<Operand> joined = node(join, {a, b});
+    const std::vector<Operand> joined = node(join_sides, {a, b});
     const Rounds by_row{"triangular", unit ? triangular_of_ones : triangular, 1, 2, n_, !lower};
     return or_nan(joined[1], rounds(by_row, {zeros({batch_, n_, m_}), joined[0], count(n_)})[0]);
   }
