@@ -149,6 +149,12 @@ class Pitfalls {
     }
   }
 
+  // Returns the replacement of a comparison: in parentheses if the comparison has them or is a call, because it may
+  // then be an operand of `not`.
+  std::string as_operand(ExprId e, const Comparison& c, const std::string& replacement) const {
+    return program_.span(e).begin == program_.span(c.left).begin ? replacement : "(" + replacement + ")";
+  }
+
   void with_nan(ExprId e, const Comparison& c, ExprId other) {
     const bool differs = c.op == "ne";
     Diagnostic& d =
@@ -157,7 +163,8 @@ class Pitfalls {
                             differs ? "always true" : "always false");
     d.note("no value is equal to, less than or greater than `nan`, not even `nan`; `isnan(x)` tests for it");
     if ((c.op != "eq" && !differs) || literal(program_, other)) return;
-    const std::string written = (differs ? "not isnan(" : "isnan(") + text(other) + ")";
+    const std::string test = "isnan(" + text(other) + ")";
+    const std::string written = differs ? as_operand(e, c, "not " + test) : test;
     d.fix(program_.span(e), written, "write `" + written + "`", true);
   }
 
@@ -175,9 +182,10 @@ class Pitfalls {
                                      (type.variable >= 0 ? "the float type of its context" : std::string(name(dtype))));
     d.note("a computed value is rarely equal to it: `0.1 + 0.2 == 0.3` is false");
     d.note("if equality is meant, give the number a name: `const level = " + written + ";`");
-    const std::string close = "abs(" + sampled_text(program_, other) + (number.value < 0 ? " + " : " - ") +
-                              text(number.number) + ") " + (c.op == "eq" ? "< " : ">= ") +
-                              tolerance(number.value, type.variable >= 0 ? DType::f32 : dtype);
+    const std::string close = as_operand(e, c,
+                                         "abs(" + sampled_text(program_, other) + (number.value < 0 ? " + " : " - ") +
+                                             text(number.number) + ") " + (c.op == "eq" ? "< " : ">= ") +
+                                             tolerance(number.value, type.variable >= 0 ? DType::f32 : dtype));
     d.fix(program_.span(e), close, "write `" + close + "`", true);
   }
 

@@ -121,6 +121,11 @@ Result check(const std::string& bytes, std::string& what) {
     if (elaborated && !session.failed())
       if (const auto arranged = arrange(session, *elaborated, session.diagnostics)) lower(session, *arranged);
     if (!session.failed()) return imported;
+    // A model may divide integers by a constant 0. Then the program is refused, at the division.
+    if (std::ranges::all_of(session.diagnostics.all(), [](const Diagnostic& d) {
+          return d.code == Code::E0312 || severity(d.code) == Severity::warning;
+        }))
+      return refused;
     what = render_human(session.diagnostics, session.sources, false) + program.source;
     return wrong;
   } catch (const onnx::ModelError& error) {

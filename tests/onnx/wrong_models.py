@@ -109,7 +109,7 @@ for what, (limit, delta) in {"limit": (np.nan, 1), "delta": (3, np.nan)}.items()
     refused(f"a range whose {what} is NaN", one([node("Range", ["z", "l", "d"], ["r"]), node("ReduceSum", ["r"], ["s"]),
                                                  node("Add", ["x", "s"], ["y"])],
                                                 initializers=(tensor(np.float32(0), "z"), tensor(np.float32(limit), "l"),
-                                                              tensor(np.float32(delta), "d"))), "no number of elements")
+                                                              tensor(np.float32(delta), "d"))), "a number of elements")
 refused("an attribute that there is none", one(node("Relu", ["x"], ["y"], alpha=1.5)), "'alpha'")
 refused("an attribute missing", one(node("Cast", ["x"], ["y"])), "'to'")
 refused("a cast to what there is none", one(node("Cast", ["x"], ["y"], to=99)), "99")

@@ -98,7 +98,7 @@ TEST(Missing, a_single_column_has_blank_lines) {
 TEST(Missing, inputs_of_one_flag_contradict_each_other) {
   EXPECT_EQ(
       refused_with(one_flag, "absent", "n,x\n1,2\n1,\n"),
-      "<stdin>:3:1: cycle 1: 'x' (clock base on c) is missing, and 'n' (clock base on c) is there: they share one "
+      "<stdin>:3:1: cycle 1: 'x' (clock base on c) is missing, and 'n' (clock base on c) is present: they share one "
       "flag, which is not a column of the file; give each its own flag\n");
 }
 
@@ -162,7 +162,7 @@ TEST(Missing, of_chronograms) {
   EXPECT_NE(of_chronogram(flagged, "absent", "x_present | T\nx | .\n", 1).find("'x'"), std::string::npos);
   EXPECT_EQ(
       of_chronogram(one_flag, "absent", "x | 1 2\nn | 3 .\n", 1),
-      "<stdin>: cycle 1: 'x' (clock base on c) is there, and 'n' (clock base on c) is missing: they share one flag, "
+      "<stdin>: cycle 1: 'x' (clock base on c) is present, and 'n' (clock base on c) is missing: they share one flag, "
       "which is not in the chronogram; give each its own flag\n");
   EXPECT_EQ(of_chronogram(plain, "nan", "x | 1 .\nn | 1 2\n"), "x | 1 nan\nn | 1   2\n");
   EXPECT_EQ(of_chronogram(tensor, "nan", "v | . .\nc | T F\n"), "c |         T F\nv | [nan,nan] .\n");

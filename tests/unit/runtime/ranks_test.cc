@@ -105,12 +105,12 @@ TEST(ranks, what_is_asked_wrongly_leaves_zeros_and_is_told) {
     const char* text;
     std::function<void(rml_ranks*, float*)> call;
   };
-  const Wrong all[] = {
-      {"values that cannot be added",
-       [&](rml_ranks* r, float* out) { rml_all_sum(r, 0, RML_BOOL, 1, &truth, 1, 0, 1, out); }},
-      {"a step that has none", [&](rml_ranks* r, float* out) { rml_all_sum(r, 0, RML_F32, 1, &value, 0, 0, 1, out); }},
-      {"broadcast from rank 1: only 1 rank takes part",
-       [&](rml_ranks* r, float* out) { rml_broadcast(r, 0, RML_F32, 1, out, 1); }}};
+  const Wrong all[] = {{"values that cannot be added",
+                        [&](rml_ranks* r, float* out) { rml_all_sum(r, 0, RML_BOOL, 1, &truth, 1, 0, 1, out); }},
+                       {"the program has no steps",
+                        [&](rml_ranks* r, float* out) { rml_all_sum(r, 0, RML_F32, 1, &value, 0, 0, 1, out); }},
+                       {"broadcast from rank 1: only 1 rank takes part",
+                        [&](rml_ranks* r, float* out) { rml_broadcast(r, 0, RML_F32, 1, out, 1); }}};
   for (const Wrong& wrong : all) {
     Ranks ranks(transport);
     float out = 0;
