@@ -84,8 +84,11 @@ void KeptCells::require_found() const {
 void KeptCells::add(std::string cells) {
   const std::lock_guard lock(mutex_);
   const std::int64_t row = read_++;
-  if (waits_ && row >= dropped_) waiting_.emplace(row, std::move(cells));
-  if (!waits_ && row >= first_) rows_.push_back(std::move(cells));
+  if (waits_) {
+    if (row >= dropped_) waiting_.emplace(row, std::move(cells));
+  } else if (row >= first_) {
+    rows_.push_back(std::move(cells));
+  }
 }
 
 void KeptCells::drop_last() {
