@@ -136,6 +136,9 @@ class NpzReader final : public RowSource {
     if (kept_ != nullptr) return read_and_keep();
     return entries_->read();
   }
+  void drop() override {
+    if (kept_ != nullptr) kept_->drop_last();
+  }
   std::uint32_t rows_at_hand(std::uint32_t most) override {
     return kept_ == nullptr ? entries_->rows_at_hand(most) : 0;
   }

@@ -180,6 +180,16 @@ class Columns(InFolder):
         self.write("none.rml", "node main(x: f64) -> (y: f64)\n  y = 2.0 * x;\n")
         self.assertEqual(self.right("none.rml", "--input", "y.npz", "--keep", "x"), "x,y\n1,2\n2,4\n3,6\n")
 
+    def test_kept_cells_of_dropped_rows(self):
+        # A bad row of one input drops the row of the other, with its kept cell.
+        self.write("through.rml", "node main(b: f64) -> (c: f64)\n  c = b;\n")
+        self.write("b.csv", "at,b\nr0,10\nr1,20\nr2,30\n")
+        self.right("through.rml", "--input", "b.csv", "--keep", "at", "--output", "b.npz")
+        self.write("both.rml", "node main(a: f64, c: f64) -> (y: f64)\n  y = a + c;\n")
+        self.write("a.csv", "a\n1\nbad\n3\n")
+        done = self.call("both.rml", "--input", "a=a.csv", "--input", "c=b.npz", "--keep", "at", "--on-bad-row", "skip")
+        self.assertEqual((done.returncode, done.stdout), (0, "at,y\nr0,11\nr2,33\n"), done.stderr)
+
     def test_live_inputs(self):
         feed = subprocess.Popen([RMLC, "run", "sum.rml", "--input", "x.csv", "--output", "unix://s?format=jsonl", "--quiet"],
                                 cwd=self.folder)
