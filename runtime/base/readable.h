@@ -37,6 +37,14 @@ inline CodePoint first_code_point(std::string_view text) {
   return {value, bytes, true};
 }
 
+// Where a text may be cut to at most `most` bytes, of which it has more: before a character, or at `most` bytes if they
+// are no text.
+inline std::size_t cut_before_character(std::string_view text, std::size_t most) {
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return end == 0 ? most : end;
+}
+
 inline bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const CodePoint c = first_code_point(text);

@@ -178,11 +178,9 @@ class ObjectHandler {
   static std::string shortened(const std::string& text) {
     constexpr std::size_t most = 200;
     if (text.size() <= most) return text;
-    std::size_t end = most - 60;
-    while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
     std::size_t rest = text.size() - 60;
     while (rest < text.size() && (static_cast<unsigned char>(text[rest]) & 0xc0) == 0x80) ++rest;
-    return text.substr(0, end) + "…" + text.substr(rest);
+    return text.substr(0, cut_before_character(text, most - 60)) + "…" + text.substr(rest);
   }
   bool fail(const std::string& text) {
     error_ = (port_ ? "'" + std::string(port_->name) + "': " : "") + text;

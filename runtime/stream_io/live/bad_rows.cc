@@ -21,9 +21,7 @@ namespace {
 std::string quoted(std::string_view row) {
   constexpr std::size_t most = 200;
   if (row.size() <= most) return "'" + std::string(row) + "'";
-  std::size_t end = most;
-  while ((static_cast<unsigned char>(row[end]) & 0xc0) == 0x80) --end;
-  return "'" + std::string(row.substr(0, end)) + "…'";
+  return "'" + std::string(row.substr(0, cut_before_character(row, most))) + "…'";
 }
 
 }  // namespace

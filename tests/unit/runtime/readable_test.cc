@@ -56,6 +56,14 @@ TEST(Readable, quotations_are_short_and_on_one_line) {
   EXPECT_EQ(readable_message(words + "\nb"), words.substr(0, 1000) + "…\nb");
 }
 
+TEST(Readable, is_cut_before_a_character) {
+  EXPECT_EQ(cut_before_character("abcd", 2), 2u);
+  EXPECT_EQ(cut_before_character("a\u00e9b", 2), 1u);
+  EXPECT_EQ(cut_before_character("\u00e9\u00e9", 2), 2u);
+  // Bytes that are no text.
+  EXPECT_EQ(cut_before_character("\x80\x80\x80\x80", 3), 3u);
+}
+
 TEST(Readable, takes_time_as_the_text_is_long) {
   for (const char* piece : {" 'x", " `x", "'", "` '", "x\n`", "\x1b"}) {
     const auto begin = std::chrono::steady_clock::now();
