@@ -26,8 +26,10 @@ std::string short_number(double value, int digits) {
 Axis::Axis(double low, double high, bool logarithmic, int about_ticks, double least_step) : logarithmic_(logarithmic) {
   low_ = logarithmic ? std::log10(low) : low;
   high_ = logarithmic ? std::log10(high) : high;
-  if (!(high_ > low_)) {
-    const double half = logarithmic ? 0.5 : low_ == 0 ? 0.5 : std::fabs(low_) * 0.1;
+  // Of values that differ by rounding only, the ticks would not differ.
+  constexpr double rounding = 1e-12;
+  if (!(high_ - low_ > rounding * std::max(std::fabs(low_), std::fabs(high_)))) {
+    const double half = logarithmic || low_ == 0 ? 0.5 : std::fabs(low_) * 0.1;
     low_ -= half;
     high_ += half;
   }

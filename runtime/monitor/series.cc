@@ -152,7 +152,9 @@ bool Excerpts::read(const std::vector<double>& numbers, std::size_t at) {
     if ((k - at - 2) % length == 0) all_.emplace_back().reserve(length);
     all_.back().push_back(numbers[k]);
   }
-  return true;
+  // Values that are not in the middle of an excerpt begin a new one.
+  const bool within = seen_ % length != 0 && (seen_ / length) % stride_ == 0;
+  return !within || (!all_.empty() && all_.back().size() == seen_ % length);
 }
 
 std::int64_t Series::place(double cycle) const { return static_cast<std::int64_t>(cycle / span_); }
@@ -221,7 +223,7 @@ bool Series::restore(const std::vector<double>& numbers) {
   buckets_.clear();
   for (std::size_t k = head; k < end; k += numbers_per_bucket) {
     const double* b = numbers.data() + k;
-    if (!are_cycles(b[0], b[1])) return false;
+    if (!(b[2] >= 0) || !are_cycles(b[0], b[1])) return false;
     Bucket& bucket = buckets_.emplace_back(Bucket{b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9]});
     std::copy_n(b + 10, Bucket::most_samples, bucket.samples.begin());
   }

@@ -132,6 +132,7 @@ TEST(Axis, round_numbers) {
             (std::vector<std::string>{"0", "20k", "40k", "60k", "80k", "100k", "120k"}));
   EXPECT_EQ(labels(Axis(5, 5, false, 6)), (std::vector<std::string>{"4.6", "4.8", "5", "5.2", "5.4"}));
   EXPECT_EQ(labels(Axis(0.001, 0.001, false, 4)), (std::vector<std::string>{"0.0009", "0.001", "0.0011"}));
+  EXPECT_EQ(labels(Axis(0.3, 0.1 + 0.2, false, 6)), (std::vector<std::string>{"0.28", "0.3", "0.32"}));
   EXPECT_EQ(labels(Axis(0, 1, false, 6, 1)), (std::vector<std::string>{"0", "1"}));
   EXPECT_EQ(labels(Axis(1'000'000, 1'000'004, false, 4)),
             (std::vector<std::string>{"1M", "1.000001M", "1.000002M", "1.000003M", "1.000004M"}));
