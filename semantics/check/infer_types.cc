@@ -55,7 +55,7 @@ class RowVariables {
 class TypeChecker {
  public:
   TypeChecker(const Program& program, const Resolved& names, Typed& result, Diagnostics& diagnostics)
-      : program_(program), names_(names), result_(result), messages_(program, solver_, diagnostics) {}
+      : program_(program), names_(names), result_(result), messages_(program, names, solver_, diagnostics) {}
 
   void check(ConstId c);
   void check(NodeId n);

@@ -33,20 +33,18 @@ bool is_written_integer(const Program& program, ExprId e) {
 
 // The place of the `-D` that defines a constant in the expression, directly or through other
 // constants; empty if there is none. Such a constant is in the file of no module.
-Span option_in(const Program& program, ExprId e, int depth = 0) {
+Span option_in(const Program& program, const Resolved& names, ExprId e, int depth = 0) {
   constexpr int deep = 20;
   if (!e.valid() || depth > deep) return {};
   Span found;
   const auto search = [&](ExprId part) {
-    if (found.end == 0) found = option_in(program, part, depth + 1);
+    if (found.end == 0) found = option_in(program, names, part, depth + 1);
   };
-  if (const auto* name = std::get_if<ast::Name>(&program[e])) {
-    for (const ast::Const& c : program.consts) {
-      if (c.name != name->symbol) continue;
-      if (std::ranges::find(program.modules, c.name_span.file, &ast::Module::file) == program.modules.end())
-        return c.name_span;
-      search(c.value);
-    }
+  if (const auto* referent = std::get_if<ConstRef>(&names.references[e.index])) {
+    const ast::Const& constant = program.consts[referent->constant.index];
+    if (std::ranges::find(program.modules, constant.name_span.file, &ast::Module::file) == program.modules.end())
+      return constant.name_span;
+    search(constant.value);
     return found;
   }
   for_each_child(program[e], search);
@@ -95,7 +93,7 @@ void TypeMessages::explain(Diagnostic& d, TypeId t, const std::string& subject, 
 }
 
 bool TypeMessages::told_of_option(ExprId e) {
-  const Span option = option_in(program_, e);
+  const Span option = option_in(program_, names_, e);
   const auto in_option = [&](Span span) { return span.file == option.file; };
   if (option.end == 0) return false;
   const bool told = std::ranges::any_of(diagnostics_.all(), [&](const Diagnostic& d) {
@@ -106,7 +104,7 @@ bool TypeMessages::told_of_option(ExprId e) {
 }
 
 void TypeMessages::show_option(Diagnostic& d, ExprId e) {
-  const Span option = option_in(program_, e);
+  const Span option = option_in(program_, names_, e);
   if (option.end == 0 || std::ranges::any_of(d.secondary, [&](const Label& l) { return l.span.file == option.file; }))
     return;
   d.label(option, "its value comes from the command line");

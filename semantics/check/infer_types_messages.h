@@ -16,8 +16,8 @@ namespace rml {
 
 class TypeMessages {
  public:
-  TypeMessages(const Program& program, TypeSolver& solver, Diagnostics& diagnostics)
-      : program_(program), solver_(solver), diagnostics_(diagnostics) {}
+  TypeMessages(const Program& program, const Resolved& names, TypeSolver& solver, Diagnostics& diagnostics)
+      : program_(program), names_(names), solver_(solver), diagnostics_(diagnostics) {}
 
   // True if a message was reported.
   bool any() const { return any_; }
@@ -65,6 +65,7 @@ class TypeMessages {
   void show_option(Diagnostic& d, ExprId e);
 
   const Program& program_;
+  const Resolved& names_;
   TypeSolver& solver_;
   Diagnostics& diagnostics_;
   bool any_ = false;

@@ -28,7 +28,7 @@ struct Literal {
   Literal operator!() const { return {condition, !positive}; }
 };
 
-// A conjunction of literals that contains all literals it implies. `never`: it is false.
+// A conjunction of literals that contains the literals that it implies, up to a limit. `never`: it is false.
 struct Guard {
   bool never = false;
   std::vector<Literal> literals;  // literals of the conjunction, sorted

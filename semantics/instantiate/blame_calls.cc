@@ -19,22 +19,6 @@ const ast::Node& node_of(const Draft& draft, const Program& program, InstanceId 
   return program[draft.instances[i.index].node];
 }
 
-bool in_library(const Draft& draft, const Program& program, InstanceId i) {
-  return program.modules[node_of(draft, program, i).module.index].of_library;
-}
-
-// The values on which `from` depends through values that satisfy `passes`, and `from` itself.
-std::set<DraftId> reached(const Draft& draft, DraftId from, const std::function<bool(DraftId)>& passes) {
-  std::set<DraftId> met;
-  std::vector<DraftId> pending = {from};
-  while (!pending.empty()) {
-    const DraftId at = pending.back();
-    pending.pop_back();
-    if (passes(at) && met.insert(at).second) for_each_mention(draft[at].rhs, [&](DraftId m) { pending.push_back(m); });
-  }
-  return met;
-}
-
 class CallReport {
  public:
   CallReport(InstanceId call, const Draft& draft, const Program& program, const States& states)
@@ -170,6 +154,21 @@ class CallReport {
 };
 
 }  // namespace
+
+bool in_library(const Draft& draft, const Program& program, InstanceId i) {
+  return program.modules[node_of(draft, program, i).module.index].of_library;
+}
+
+std::set<DraftId> reached(const Draft& draft, DraftId from, const std::function<bool(DraftId)>& passes) {
+  std::set<DraftId> met;
+  std::vector<DraftId> pending = {from};
+  while (!pending.empty()) {
+    const DraftId at = pending.back();
+    pending.pop_back();
+    if (passes(at) && met.insert(at).second) for_each_mention(draft[at].rhs, [&](DraftId m) { pending.push_back(m); });
+  }
+  return met;
+}
 
 std::optional<InstanceId> call_into_library(const Draft& draft, const Program& program, InstanceId inner, Span span) {
   if (!in_library(draft, program, inner)) return std::nullopt;

@@ -2,12 +2,20 @@
 // If the library shows the intended use, the message says how to write it.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "semantics/instantiate/solve_shapes.h"
 
 namespace rml::draft {
+
+// True for an instance of a node of the library.
+bool in_library(const Draft&, const Program&, InstanceId);
+
+// The values on which `from` depends through values that satisfy `passes`, and `from` itself.
+std::set<DraftId> reached(const Draft&, DraftId from, const std::function<bool(DraftId)>& passes);
 
 // The call in the user's code that leads to `span` in the library, for an instance; nothing if
 // there is none.

@@ -286,20 +286,21 @@ class ShapeCheck {
     found_.clear();
   }
 
-  // The place of the `-D` whose value is an operand of d, directly or not; empty if there is none.
+  bool is_of_option(DraftId d) const {
+    const Span span = draft_[d].span;
+    return span.file != 0 &&
+           std::ranges::find(program_.modules, span.file, &ast::Module::file) == program_.modules.end();
+  }
+  // The place of the `-D` whose value is an operand of d, directly, or indirectly and a tensor; empty if there is none.
+  // A scalar fits every shape, so the result of an operation with it says nothing against it.
   Span option_of(DraftId d) const {
-    std::set<DraftId> seen;
-    std::vector<DraftId> pending = {d};
-    while (!pending.empty()) {
-      const DraftId at = pending.back();
-      pending.pop_back();
-      const Span span = draft_[at].span;
-      if (std::holds_alternative<Const>(draft_[at].rhs) && span.file != 0 &&
-          std::ranges::find(program_.modules, span.file, &ast::Module::file) == program_.modules.end())
-        return span;
-      if (seen.insert(at).second) for_each_mention(draft_[at].rhs, [&](DraftId m) { pending.push_back(m); });
-    }
-    return {};
+    Span found;
+    const auto consider = [&](DraftId at, bool direct) {
+      if (found.end == 0 && is_of_option(at) && (direct || !states_[at.index].shape.empty())) found = draft_[at].span;
+    };
+    for_each_mention(draft_[d].rhs, [&](DraftId m) { consider(m, true); });
+    for (const DraftId at : reached(draft_, d, [](DraftId) { return true; })) consider(at, false);
+    return found;
   }
 
   void tell(DraftId d, Problem p) {

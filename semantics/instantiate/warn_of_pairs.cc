@@ -12,6 +12,7 @@
 
 #include "semantics/check/signature_text.h"
 #include "semantics/check/syntax.h"
+#include "semantics/instantiate/blame_calls.h"
 #include "semantics/instantiate/solve_shapes.h"
 
 namespace rml::draft {
@@ -34,14 +35,10 @@ class Pairs {
   std::string type(DraftId d) const { return type_string(draft_[d].dtype, state(d).shape); }
   std::int64_t elements(DraftId d) const { return element_count(state(d).shape).value_or(0); }
 
-  bool in_library(DraftId d) const {
-    const ast::Node& node = program_[draft_.instances[draft_[d].instance.index].node];
-    return program_.modules[node.module.index].of_library;
-  }
-
   bool pairs(DraftId d, const Apply& apply) const {
     const std::string_view op = operators()[apply.op].name;
-    if ((op != "sub" && op != "eq" && op != "ne") || apply.operands.size() != 2 || !state(d).known || in_library(d))
+    if ((op != "sub" && op != "eq" && op != "ne") || apply.operands.size() != 2 || !state(d).known ||
+        in_library(draft_, program_, draft_[d].instance))
       return false;
     const DraftId a = apply.operands[0], b = apply.operands[1];
     if (!state(a).known || !state(b).known || state(a).shape.size() == state(b).shape.size()) return false;
