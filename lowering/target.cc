@@ -7,7 +7,7 @@ namespace rml {
 
 bool is_microcontroller(const std::string& triple) {
   const bool small = triple.starts_with("arm") || triple.starts_with("thumb") || triple.starts_with("riscv32");
-  return small && triple.find("linux") == std::string::npos;
+  return small && !triple.starts_with("arm64") && triple.find("linux") == std::string::npos;
 }
 
 Target target_for(const TargetOptions& options) {

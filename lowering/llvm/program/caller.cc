@@ -1,8 +1,6 @@
 // Accesses the pointers and flags that rmlrt.h passes to push and pop.
 #include "lowering/llvm/program/caller.h"
 
-#include <algorithm>
-
 #include "lowering/llvm/function/values.h"
 #include "lowering/llvm/queues/operands.h"
 #include "lowering/llvm/queues/queue.h"
@@ -72,15 +70,13 @@ void emit_row(Function& body, IrValue out, IrValue present) {
   auto& ir = body.ir;
   const steps::Emitter& emitter = body.module.program.emitter;
   const auto flag = [&](std::size_t output) { return ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), present, output); };
-  // An output that is never present has no operand. The caller may use its arrays again, so its flag is written too.
+  // All flags are written, because the caller may use its arrays again. An output that is never present has no operand.
   for (std::size_t output = 0; output < body.module.core.outputs.size(); ++output)
-    if (std::ranges::none_of(emitter.outputs, [&](const auto& written) { return written.first == output; }))
-      ir.CreateStore(ir.getInt8(0), flag(output));
+    ir.CreateStore(ir.getInt8(0), flag(output));
   for (const auto& [output, index] : emitter.outputs) {
     const steps::Operand& operand = emitter.operands[index];
     IrValue flag_at = flag(output);
     auto* next = body.new_block("next");
-    ir.CreateStore(ir.getInt8(0), flag_at);
     require(body, operand.when, next, [&](ValueId v) { return body.scalar(v); });
     ir.CreateStore(ir.getInt8(1), flag_at);
     store_value(body, operand.value, caller_pointer(body, out, output));
