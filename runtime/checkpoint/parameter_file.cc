@@ -87,11 +87,6 @@ std::optional<double> beyond_type(const TensorIn& tensor, const std::vector<char
   return std::nullopt;
 }
 
-std::string double_text(double value) {
-  char text[longest_scalar];
-  return {text, format_scalar(RML_F64, &value, text, BoolText::letter)};
-}
-
 std::string type_of(const rml_parameter& p) { return tensor_type_text(p.dtype, p.dims, p.rank); }
 
 bool has_shape(const TensorIn& tensor, const rml_parameter& p) {

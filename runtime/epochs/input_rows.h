@@ -64,7 +64,6 @@ class InputRows {
   const SegmentOptions segments_;
   const std::uint64_t seed_;
   std::vector<rml_port> ports_;  // of files: those of the program, then the column of groups
-  std::uint32_t group_port_ = 0;
   Row files_;
   std::optional<Row> row_;  // none: that of files
   ColumnTexts texts_;
@@ -72,7 +71,6 @@ class InputRows {
   KeyTable table_;
   std::optional<Groups> groups_;
   std::vector<Endpoint> endpoints_;
-  std::int64_t stdin_at_ = 0;  // position in standard input, if it is a regular file
   std::atomic<std::int64_t> rows_of_pass_{-1};
 };
 

@@ -13,11 +13,6 @@ namespace rml::rt {
 
 namespace {
 constexpr std::uint64_t shown_elements = 32;
-
-std::string number_text(double x) {
-  char buffer[longest_scalar];
-  return {buffer, format_scalar(RML_F64, &x, buffer, BoolText::word)};
-}
 }  // namespace
 
 WatchLog::WatchLog(const Options& options, const Row& outputs) : outputs_(outputs), ports_(options.watched) {
@@ -38,7 +33,7 @@ std::string WatchLog::extremes(std::uint32_t i) const {
     high = std::max(high, x);
   }
   std::string text = type_text(port);
-  if (odd < port.elements) text += ", from " + number_text(low) + " to " + number_text(high);
+  if (odd < port.elements) text += ", from " + double_text(low) + " to " + double_text(high);
   if (odd > 0) text += ", " + std::to_string(odd) + " not finite";
   return text;
 }

@@ -30,11 +30,6 @@ std::uint32_t metric_of(const rml_program& program, const TrainingOptions& train
   throw Failure("--metric " + name + ": no output '" + name + "'" + did_you_mean(name, names), exit_usage);
 }
 
-std::string text_of(double value) {
-  char text[longest_scalar];
-  return {text, format_scalar(RML_F64, &value, text, BoolText::letter)};
-}
-
 }  // namespace
 
 MeasuredEpochs::MeasuredEpochs(const rml_program& program, const Options& options, bool to_error)
@@ -74,7 +69,7 @@ bool MeasuredEpochs::end_epoch(const void* state) {
   if (mean_.empty() && !validation_)
     throw Failure("--metric " + name + ": '" + name + "' has no value in epoch " + std::to_string(epochs_ + 1) +
                   "; it must be present in some rows that are known at the end of the epoch");
-  const std::string trained = mean_.empty() ? "" : text_of(mean_.value());
+  const std::string trained = mean_.empty() ? "" : double_text(mean_.value());
   const double value = validation_ ? validation_->mean(state) : mean_.value();
   mean_ = Mean();
   if (++epochs_ == 1) print("epoch," + name + (validation_ ? ",validation" : "") + ",best\n");
@@ -83,7 +78,7 @@ bool MeasuredEpochs::end_epoch(const void* state) {
     best_at_ = epochs_;
     best_ = value;
   }
-  print(std::to_string(epochs_) + "," + trained + (validation_ ? "," + text_of(value) : "") + "," +
+  print(std::to_string(epochs_) + "," + trained + (validation_ ? "," + double_text(value) : "") + "," +
         (best ? "true" : "false") + "\n");
   return best;
 }

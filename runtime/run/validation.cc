@@ -16,6 +16,7 @@
 #include "runtime/ranks/in_process.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/run/program_state.h"
+#include "runtime/stream_io/live/waiting.h"
 
 namespace rml::rt {
 namespace {
@@ -111,7 +112,7 @@ double Validation::mean(const void* learner) {
   const Row& in = rows_.row();
   Mean mean;
   while (source->read()) {
-    if (interrupt_signal() != 0) throw Interrupted{};
+    check_interrupt();
     if (program.push(state.block(), in.const_pointers(), in.present()) != RML_OK) {
       ranks.rethrow();
       throw Failure("--validate: " +

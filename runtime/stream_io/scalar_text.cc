@@ -282,6 +282,11 @@ Parsed parse_whole_scalar(std::uint8_t dtype, std::string_view text, void* to) {
   return result == Parsed::ok && at != end ? Parsed::malformed : result;
 }
 
+std::string double_text(double value) {
+  char text[longest_scalar];
+  return {text, format_scalar(RML_F64, &value, text, BoolText::letter)};
+}
+
 char* format_scalar(std::uint8_t dtype, const void* value, char* to, BoolText bools) {
   switch (dtype) {
     case RML_BOOL: {

@@ -28,6 +28,7 @@ inline constexpr std::size_t longest_scalar = 32;
 enum class BoolText { word, letter };  // how Booleans are written: true and false, or T and F
 // Writes the scalar to `to`, at most longest_scalar bytes; returns the end.
 char* format_scalar(std::uint8_t dtype, const void* value, char* to, BoolText bools);
+std::string double_text(double value);
 
 // The error message, such as "'abc' is not an f32" or "'300' does not fit in a u8 (0 to 255)".
 std::string parse_complaint(std::uint8_t dtype, Parsed result, std::string_view text);

@@ -96,9 +96,8 @@ Settled whole_rows_of_npy(const Endpoint& output, const Row& row) {
   const std::uint64_t rows = header.shape.empty() ? 0 : header.shape[0];
   if (head != npy_header_text(npy_descr(port.dtype), rows, port.dims, port.rank))
     throw Failure(cannot(output) + "it is not an array of " + type_text(port) + " that a run has written" + other_file);
-  const std::uint64_t row_bytes = port.elements * dtype_bytes(port.dtype);
-  const std::uint64_t whole = row_bytes == 0 ? rows : (size - begin) / row_bytes;
-  return {begin + whole * row_bytes, whole};
+  const std::uint64_t whole = rows_of_npy(port, size, rows);
+  return {begin + whole * port.elements * dtype_bytes(port.dtype), whole};
 }
 
 }  // namespace
