@@ -64,7 +64,7 @@ PLACES = """node main(x: f64[4, 3], u: f64[1, 2], s: i32[2], i: i32) -> (p: f64[
 
 def text_of(value):
     if math.isnan(value) or math.isinf(value):
-        return str(value).replace("-nan", "nan")
+        return str(value)
     return repr(value)
 
 
@@ -99,7 +99,7 @@ class SmallKernels(InFolder):
         super().setUp()
         self.rng = random.Random(7)
 
-    def write(self, text, n, dtype):
+    def program(self, text, n, dtype):
         text = re.sub(r"\bT\b", dtype, text)
         text = re.sub(r"\bK\b", str(min(n, 2)), re.sub(r"\bN\b", str(n), text))
         (self.folder / "main.rml").write_text(text)
@@ -109,7 +109,7 @@ class SmallKernels(InFolder):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def rows(self, name, shapes, cycles):
+    def rows(self, shapes, cycles):
         """Writes the rows of the inputs: each a list of elements."""
         text = ""
         for port, shape in shapes.items():
@@ -152,8 +152,8 @@ class SmallKernels(InFolder):
                         lambda: self.rng.choice(special) if self.rng.random() < 0.4 else self.rounded(dtype))
                     cycles = [{"x": [draw() for _ in range(n)], "v": [draw() for _ in range(3)]} for _ in range(5)]
                     floats = dtype != "i32" and n > 0
-                    self.write(ORDERS.replace("right: i32[3])", "right: i32[3], middle: T, y: T[3])") + POINTS if floats else ORDERS, n, dtype)
-                    self.rows("in", {"x": (n,), "v": (3,)}, cycles)
+                    self.program(ORDERS.replace("right: i32[3])", "right: i32[3], middle: T, y: T[3])") + POINTS if floats else ORDERS, n, dtype)
+                    self.rows({"x": (n,), "v": (3,)}, cycles)
                     self.same(n)
                     if dtype != "f64":
                         self.needs_nothing(n, 16)
@@ -168,8 +168,8 @@ class SmallKernels(InFolder):
                             a[k * n + k] += 1.0 if dtype == "f64" else 0.5
                         return {"a": a if dtype == "f64" else [struct.unpack("f", struct.pack("f", v))[0] for v in a],
                                 "b": [self.rounded(dtype) for _ in range(2 * n)]}
-                    self.write(SYSTEMS, n, dtype)
-                    self.rows("in", {"a": (n, n), "b": (n, 2)}, [row() for _ in range(4)])
+                    self.program(SYSTEMS, n, dtype)
+                    self.rows({"a": (n, n), "b": (n, 2)}, [row() for _ in range(4)])
                     self.same(n)
                     if n in (0, 3, 13):
                         self.needs_nothing(n, 12)
