@@ -38,17 +38,21 @@ bool expand_round(Derivatives& derivatives) {
 }  // namespace
 
 std::vector<NodeId> derived_nodes(Program& program, NodeId node, Diagnostics& diagnostics) {
-  Derivatives derivatives(program, diagnostics, derive_node);
+  Diagnostics found;
+  Derivatives derivatives(program, found, derive_node);
   derivatives.check();
   const Derivative& derived = derivatives.derive(derivatives.outermost(node));
+  diagnostics.append_new(found);
   if (derived.failed) return {};
   return derived.written ? std::vector{derived.node} : derivatives.made();
 }
 
 void differentiate(Program& program, Diagnostics& diagnostics) {
-  Derivatives derivatives(program, diagnostics, derive_node);
+  Diagnostics found;
+  Derivatives derivatives(program, found, derive_node);
   while (expand_round(derivatives)) {
   }
+  diagnostics.append_new(found);  // a node that is derived for two uses refuses the same expression twice
 }
 
 }  // namespace rml
