@@ -11,6 +11,10 @@
 
 namespace rml {
 
+// Operators that have a kernel are computed without it up to these sizes: elements along the axis that is sorted, rows
+// of a matrix (as in runtime/lapack/small.h, whose results are the same to the bit), and elements in all.
+inline constexpr std::int64_t longest_axis_in_code = 16, most_rows_in_code = 12, most_elements_in_code = 4096;
+
 // The target of the evaluation of a definition.
 class DefinitionTarget {
  public:

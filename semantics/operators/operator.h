@@ -302,6 +302,17 @@ const OperatorTable& operators();
 
 // axis in [0, rank), or nothing; negative ones count from the end.
 std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank);
+
+// The lines of a tensor along one axis, or one line of all its elements in row-major order.
+struct Lines {
+  std::int64_t before = 1, extent = 1, after = 1;
+  Lines(const Shape& shape, const Attribute& axis) {
+    const std::size_t along = axis.given ? *normalized_axis(axis.integers[0], shape.size()) : SIZE_MAX;
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      (along == SIZE_MAX || k == along ? extent : k < along ? before : after) *= shape[k];
+  }
+};
+
 // The axes of a transposition: axis k of the result is axis result[k] of the operand.
 std::vector<std::size_t> transposed_axes(const Application&);
 // Reductions: by axis of the operand, whether it is reduced; nothing if the attribute is wrong.

@@ -90,12 +90,9 @@ ShapeResult weighted_shape(const Application& app) {
 
 // ---- short axes, without a kernel --------------------------------------------------------------
 
-// Longer axes, and larger tensors, are left to the kernel: the code compares each pair of elements
-// along the axis.
-constexpr std::int64_t longest_in_code = 16, most_in_code = 4096;
-
+// Longer axes, and larger tensors, are left to the kernel: the code compares each pair of elements along the axis.
 bool fits_code(const Shape& x, std::int64_t extent) {
-  return extent <= longest_in_code && *element_count(x) <= most_in_code;
+  return extent <= longest_axis_in_code && *element_count(x) <= most_elements_in_code;
 }
 
 // A text that is true where a comes before b in the order of the kernels, in which NaN is larger
@@ -111,12 +108,6 @@ std::string reshaped_text(DType dtype, const std::string& name, const std::strin
   return text;
 }
 
-std::string list_text(const Shape& x, std::size_t along, std::int64_t wanted) {
-  std::string text;
-  for (std::size_t k = 0; k < x.size(); ++k) text += (k == 0 ? "[" : ", ") + std::to_string(k == along ? wanted : x[k]);
-  return text + "]";
-}
-
 // Counts, for each element, the elements before it: its position in the order. Then each place k
 // takes the element at this position. The sums have one term besides -0, so they are exact.
 //
@@ -127,10 +118,9 @@ std::string order_text(const Application& app, std::int64_t axis, bool descendin
   const std::size_t along = *normalized_axis(axis, x.size());
   std::int64_t before = 1, after = 1;
   for (std::size_t k = 0; k < x.size(); ++k) (k < along ? before : after) *= k == along ? 1 : x[k];
-  const auto shape = [&](std::int64_t i, std::int64_t j) {
-    return "[" + std::to_string(before) + ", " + std::to_string(i) + ", " + std::to_string(j) + ", " +
-           std::to_string(after) + "]";
-  };
+  const auto shape = [&](std::int64_t i, std::int64_t j) { return to_string(Shape{before, i, j, after}); };
+  Shape result = x;
+  result[along] = wanted;
   const std::string extent = std::to_string(x[along]), count = std::to_string(wanted);
   const DType dtype = app.operand_dtypes[0];
   const std::string first = before_text(dtype, descending ? "here" : "other", descending ? "other" : "here"),
@@ -146,7 +136,7 @@ std::string order_text(const Application& app, std::int64_t axis, bool descendin
          count + ", 1], iota(" + count +
          "));\n"
          "  y = reshape(" +
-         list_text(x, along, wanted) + ", sum(select(hit, " +
+         to_string(result) + ", sum(select(hit, " +
          (positions ? "reshape([1, " + extent + ", 1, 1], iota(" + extent + ")), 0" : std::string("here, -0.0")) +
          "), axis=1));\n";
 }

@@ -27,9 +27,6 @@ namespace {
 using Operand = DefinitionTarget::Operand;
 using Numbers = std::vector<std::pair<std::string_view, double>>;
 
-// Larger matrices, and larger batches, are left to LAPACK.
-constexpr std::int64_t most_rows = 12, most_elements = 4096;
-
 constexpr std::string_view join_sides = R"(node join(a, b) -> (w, finite)
   finite = all(isfinite(a), axis=[1, 2], keepdims=1);
   unit = reshape([1, n, 1], iota(n)) == reshape([1, 1, n], iota(n));
@@ -139,18 +136,13 @@ class Writer {
   std::vector<Operand> node(std::string_view text, const std::vector<Operand>& inputs) {
     return define_node(text, dtype_, inputs, numbers(), target_);
   }
-  static std::string list(const Shape& shape) {
-    std::string text = "[";
-    for (std::size_t k = 0; k < shape.size(); ++k) text += (k == 0 ? "" : ", ") + std::to_string(shape[k]);
-    return text + "]";
-  }
   Operand reshaped_to(const Operand& x, const Shape& shape) {
     if (x.shape == shape) return x;
-    return node(kept_definition("node shaped(x) -> (y)\n  y = reshape(" + list(shape) + ", x);\n"), {x})[0];
+    return node(kept_definition("node shaped(x) -> (y)\n  y = reshape(" + to_string(shape) + ", x);\n"), {x})[0];
   }
   Operand broadcast_to(const Operand& x, const Shape& shape) {
     if (x.shape == shape) return x;
-    return node(kept_definition("node whole(x) -> (y)\n  y = broadcast_to(x, " + list(shape) + ");\n"), {x})[0];
+    return node(kept_definition("node whole(x) -> (y)\n  y = broadcast_to(x, " + to_string(shape) + ");\n"), {x})[0];
   }
   Operand in_shape(const Operand& x) { return reshaped_to(x, core_[of_].shape); }
   Operand constant(const Tensor& t) { return target_.constant(t); }
@@ -304,7 +296,7 @@ bool is_small_matrix(const Core& core, ValueId v) {
   const std::int64_t n = shape.back(), result = *element_count(core[v].shape);
   const bool has_vector = a->operands.size() > 1 && core[a->operands[1]].shape.size() == 1;
   const std::int64_t columns = has_vector ? 1 : core[v].shape.back();
-  return n <= most_rows && (result == 0 || result / columns * (n + columns) <= most_elements);
+  return n <= most_rows_in_code && (result == 0 || result / columns * (n + columns) <= most_elements_in_code);
 }
 
 Operand write_small_matrix(Core& core, ValueId v) { return Writer(core, v).write(); }

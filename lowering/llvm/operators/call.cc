@@ -19,9 +19,14 @@ namespace rml::codegen {
 namespace {
 
 // The operands for which the operator needs no kernel.
-std::string_view sizes_in_code(const OperatorInfo& row) {
-  if (row.definition != nullptr) return "up to 16 elements along the axis, and 4,096 in all, need no archive";
-  if (has_small_matrix(row.name)) return "matrices of up to 12 rows, and 4,096 elements in all, need no archive";
+std::string sizes_in_code(const OperatorInfo& row) {
+  const std::string all = std::to_string(most_elements_in_code);
+  if (row.definition != nullptr)
+    return "up to " + std::to_string(longest_axis_in_code) + " elements along the axis, and " + all +
+           " in all, need no archive";
+  if (has_small_matrix(row.name))
+    return "matrices of up to " + std::to_string(most_rows_in_code) + " rows, and " + all +
+           " elements in all, need no archive";
   return "this operator needs the archive for operands of any size";
 }
 

@@ -13,7 +13,7 @@ struct NeedsArchive {
   std::string_view operation;  // name of the operator
   std::string operand;         // type of its first operand
   std::string_view archive;    // the archive that has the kernel
-  std::string_view note;       // the sizes that need no archive
+  std::string note;            // the sizes that need no archive
   Span at;
 };
 
