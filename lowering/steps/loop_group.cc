@@ -83,20 +83,16 @@ class Grouping {
       if (const auto* store = std::get_if<steps::StoreCell>(&*s)) ++taken[store->value];
       const auto* c = std::get_if<steps::Compute>(&*s);
       if (c == nullptr || !taken.contains(c->value) || taken[c->value] != mentions_[c->value.index]) continue;
-      // An inlined value is computed in the loop of an update, which has counted its operands.
+      // An inlined value is computed in the loops of its readers. It counts as an update if all of them are updates: a
+      // loop that stays where it is reads the operands of the value as well.
       const bool inside = inlined(program_, c->value);
       if (!inside && !in_place(c->value) && (!loop_shape(core_, c->value, target_) || !is_pointwise(core_, c->value)))
         continue;
       found.insert(c->value);
-      if (!inside) take_operands(c->value, taken);
+      if (const core::Apply* a = apply_of(core_, c->value); a != nullptr)
+        for (const ValueId o : a->operands) ++taken[o];
     }
     return found;
-  }
-  void take_operands(ValueId v, std::map<ValueId, std::uint32_t>& taken) const {
-    for (const ValueId o : apply_of(core_, v)->operands) {
-      ++taken[o];
-      if (inlined(program_, o) && apply_of(core_, o) != nullptr && taken[o] == 1) take_operands(o, taken);
-    }
   }
 
   bool in_place(ValueId v) const {
