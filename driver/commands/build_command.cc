@@ -17,6 +17,7 @@
 #include "lowering/llvm/interface/c_header.h"
 #include "lowering/llvm/toolchain/bind_shared.h"
 #include "lowering/loops/make_loops.h"
+#include "lowering/microcontroller.h"
 #include "lowering/signature.h"
 #include "lowering/steps/settings.h"
 #include "runtime/run/program_functions.h"
@@ -85,6 +86,23 @@ bool can_link(Session& session, const BuildRequest& request) {
   if (request.emit != "exe" || session.options.target.triple.empty()) return true;
   session.diagnostics.report(Code::E0903, {}, "cannot link a program for '" + session.options.target.triple + "' here")
       .note("use --emit obj and link it with librmlrt.a built for that target");
+  return false;
+}
+
+// Microcontrollers have no archive of the runtime, which every program and loops in several threads call. The
+// operators that call one are refused by code generation.
+bool needs_no_archive(Session& session, const BuildRequest& request) {
+  const TargetOptions& target = session.options.target;
+  if (!is_microcontroller(target.triple)) return true;
+  const std::string missing = "librmlrt.a, which is not built for '" + target.triple + "'";
+  if (request.emit == "obj" || request.emit == "bc") {
+    session.diagnostics.report(Code::E0903, {}, "--emit " + request.emit + " makes a program, which calls " + missing)
+        .note("use --emit lib, whose functions your own program calls");
+    return false;
+  }
+  if (target.threads <= 1) return true;
+  session.diagnostics.report(Code::E0903, {}, "--threads: loops in several threads call " + missing)
+      .note("leave the option out");
   return false;
 }
 
@@ -260,7 +278,7 @@ int build(Invocation& invocation, const BuildRequest& request) {
   session.options.settable = has_interface(request);
   session.options.for_ranks = request.ranks || !request.mpi.empty();
   const auto lowered = compile(session, request.file);
-  if (!lowered || !can_link(session, request)) return exit_fault;
+  if (!lowered || !can_link(session, request) || !needs_no_archive(session, request)) return exit_fault;
   if (!has_rows_for_ranks(session, request, *lowered->core)) return exit_fault;
   if (!names_are_apart(session, request, *lowered->core)) return exit_fault;
   if (!tunable_are_settings(session, request, lowered->program)) return exit_fault;

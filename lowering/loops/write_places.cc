@@ -13,7 +13,6 @@
 #include "lowering/loops/write_values.h"
 #include "runtime/base/rmlrt.h"
 #include "semantics/core/queries.h"
-#include "semantics/operators/operator.h"
 
 namespace rml::loops {
 
@@ -52,6 +51,16 @@ struct Places {
   std::vector<Index> indices;
   Strides whole;          // strides of the other axes in `whole`
   std::size_t block = 0;  // number of last loops that run over the elements sharing an index
+};
+
+// Lines along one axis, or one line of all elements in row-major order.
+struct Lines {
+  std::int64_t before = 1, extent = 1, after = 1;
+  Lines(const Shape& shape, const Attribute& axis) {
+    const std::size_t along = axis.given ? *normalized_axis(axis.integers[0], shape.size()) : SIZE_MAX;
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      (along == SIZE_MAX || k == along ? extent : k < along ? before : after) *= shape[k];
+  }
 };
 
 Places take_places(const Shape& whole, const Shape& indices, const Attribute& axis) {

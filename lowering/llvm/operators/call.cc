@@ -18,15 +18,12 @@ namespace rml::codegen {
 
 namespace {
 
-// The operands for which the operator needs no kernel.
-std::string sizes_in_code(const OperatorInfo& row) {
-  const std::string all = std::to_string(most_elements_in_code);
-  if (row.definition != nullptr)
-    return "up to " + std::to_string(longest_axis_in_code) + " elements along the axis, and " + all +
-           " in all, need no archive";
-  if (has_small_matrix(row.name))
-    return "matrices of up to " + std::to_string(most_rows_in_code) + " rows, and " + all +
-           " elements in all, need no archive";
+// A way to do without the kernel of the operator.
+std::string_view without_archive(const OperatorInfo& row) {
+  if (row.definition != nullptr) return "up to 16 elements along the axis, and 4,096 in all, need no archive";
+  if (has_small_matrix(row.name)) return "matrices of up to 12 rows, and 4,096 elements in all, need no archive";
+  if (row.random)
+    return "--emit c writes random numbers as C code, and --load-params gives parameters values that are not drawn";
   return "this operator needs the archive for operands of any size";
 }
 
@@ -34,9 +31,9 @@ std::string sizes_in_code(const OperatorInfo& row) {
 void refuse_on_microcontroller(const Function& f, ValueId v, const core::Apply& a) {
   if (!is_microcontroller(f.module.options.target.triple)) return;
   const OperatorInfo& row = operators()[a.op];
-  const Value& x = f.info(a.operands.empty() ? v : a.operands[0]);
+  const Value& x = f.info(row.random || a.operands.empty() ? v : a.operands[0]);
   throw NeedsArchive{row.name, type_string(x.dtype, x.shape),
-                     row.kernel.starts_with("rml_lapack_") ? "librmllapack.a" : "librmlrt.a", sizes_in_code(row),
+                     row.kernel.starts_with("rml_lapack_") ? "librmllapack.a" : "librmlrt.a", without_archive(row),
                      f.info(v).span};
 }
 
@@ -106,6 +103,7 @@ void emit_call(Function& f, ValueId v, const core::Call& c) {
 void emit_random(Function& f, ValueId v, const core::Apply& a) {
   auto& ir = f.ir;
   const OperatorInfo& row = operators()[a.op];
+  refuse_on_microcontroller(f, v, a);
   const Value& x = f.info(v);
   double parameters[2] = {0, 0};
   std::size_t attribute = 0, number = 0;

@@ -11,9 +11,9 @@ namespace rml::codegen {
 // Thrown where code for a microcontroller would call a kernel; emit() reports it to the user.
 struct NeedsArchive {
   std::string_view operation;  // name of the operator
-  std::string operand;         // type of its first operand
+  std::string operand;         // type of its first operand; of random numbers, that of the result
   std::string_view archive;    // the archive that has the kernel
-  std::string note;            // the sizes that need no archive
+  std::string_view note;       // a way to do without it
   Span at;
 };
 

@@ -13,13 +13,22 @@
 #include "lowering/llvm/scalars/arithmetic.h"
 #include "lowering/microcontroller.h"
 #include "runtime/base/rmlrt.h"
-#include "semantics/operators/operator.h"
 
 namespace rml::codegen {
 
 namespace {
 
 constexpr std::int64_t most_indices = 16;  // with more of them a call of the kernel is negligible
+
+// A tensor as lines along one axis, or as one line of all elements in row-major order.
+struct Lines {
+  std::int64_t before = 1, extent = 1, after = 1;
+  Lines(const Shape& shape, const Attribute& axis) {
+    const std::size_t along = axis.given ? *normalized_axis(axis.integers[0], shape.size()) : SIZE_MAX;
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      (along == SIZE_MAX || k == along ? extent : k < along ? before : after) *= shape[k];
+  }
+};
 
 // The index at this place among the indices, counted from 0.
 IrValue checked_index(Function& f, ValueId v, ValueId indices, IrValue place, std::int64_t extent) {

@@ -16,6 +16,7 @@ import unittest
 
 from in_folder import InFolder
 from lanes import differs
+from undefined_symbols import undefined
 
 RMLC = pathlib.Path(sys.argv.pop(1)).resolve()
 CHIP = ("--emit", "lib", "--target", "thumbv7em-none-eabihf", "--cpu", "cortex-m4")
@@ -72,26 +73,6 @@ def nested(values, *shape):
     if len(shape) == 1:
         return "[" + ",".join(text_of(v) for v in values) + "]"
     return "[" + ";".join(nested(values[k * shape[1]:(k + 1) * shape[1]], shape[1])[1:-1] for k in range(shape[0])) + "]"
-
-
-def undefined(path):
-    """The undefined symbols of a 32-bit or 64-bit ELF object."""
-    data = path.read_bytes()
-    wide = data[4] == 2
-    at, entry, count = (struct.unpack_from("<Q", data, 40) + struct.unpack_from("<HH", data, 58) if wide
-                        else struct.unpack_from("<I", data, 32) + struct.unpack_from("<HH", data, 46))
-    rows = [struct.unpack_from("<IIQQQQIIQQ" if wide else "<10I", data, at + k * entry) for k in range(count)]
-    names = set()
-    for _, kind, _, _, begin, size, link, *_ in rows:
-        if kind != 2:
-            continue
-        strings = rows[link][4]
-        step = 24 if wide else 16
-        for symbol in range(begin + step, begin + size, step):
-            name, section = struct.unpack_from("<I", data, symbol)[0], struct.unpack_from("<H", data, symbol + (6 if wide else 14))[0]
-            if section == 0:
-                names.add(data[strings + name:data.index(b"\0", strings + name)].decode())
-    return names
 
 
 class SmallKernels(InFolder):
