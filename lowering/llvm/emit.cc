@@ -84,7 +84,7 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
   } catch (const codegen::NeedsArchive& missing) {
     error = {"`" + std::string(missing.operation) + "` of " + missing.operand + " calls " +
                  std::string(missing.archive) + ", which is not built for '" + options.target.triple + "'",
-             missing.at, std::string(missing.note)};
+             missing.at, missing.note};
     return nullptr;
   }
   for (llvm::Function& f : *state->module) {

@@ -13,6 +13,7 @@
 #include "lowering/loops/write_values.h"
 #include "runtime/base/rmlrt.h"
 #include "semantics/core/queries.h"
+#include "semantics/operators/operator.h"
 
 namespace rml::loops {
 
@@ -53,18 +54,8 @@ struct Places {
   std::size_t block = 0;  // number of last loops that run over the elements sharing an index
 };
 
-// Lines along one axis, or one line of all elements in row-major order.
-struct Lines {
-  std::int64_t before = 1, extent = 1, after = 1;
-  Lines(const Shape& shape, const Attribute& axis) {
-    const std::size_t along = axis.given ? *normalized_axis(axis.integers[0], shape.size()) : SIZE_MAX;
-    for (std::size_t k = 0; k < shape.size(); ++k)
-      (along == SIZE_MAX || k == along ? extent : k < along ? before : after) *= shape[k];
-  }
-};
-
 Places take_places(const Shape& whole, const Shape& indices, const Attribute& axis) {
-  const auto [before, extent, after] = Lines(whole, axis);
+  const auto [before, extent, after] = AxisLines(whole, axis);
   return {{before, elements(indices), after}, {{0, {0, 1, 0}, extent, after}}, {extent * after, 0, 1}, 1};
 }
 
@@ -244,7 +235,7 @@ void write_running(Scope& s, ValueId v, ScalarOp op, Block& to) {
   const Shape& shape = shape_of(s, v);
   if (elements(shape) == 0) return;
   const BufferId x = in_memory(s, a.operands[0], to);
-  const auto [before, extent, after] = Lines(shape_of(s, a.operands[0]), a.attributes[0]);
+  const auto [before, extent, after] = AxisLines(shape_of(s, a.operands[0]), a.attributes[0]);
   const bool exclusive = a.attributes[1].integers[0] != 0, reverse = a.attributes[2].integers[0] != 0;
   const std::int64_t begin = reverse ? (extent - 1) * after : 0, step = reverse ? -after : after;
   const BufferId so_far = s.scratch(s.core[v].dtype, {before, after});
@@ -274,7 +265,7 @@ void write_weighted_cumsum(Scope& s, ValueId v, Block& to) {
   const core::Apply& a = apply(s, v);
   if (elements(shape_of(s, v)) == 0) return;
   const BufferId x = in_memory(s, a.operands[0], to), w = in_memory(s, a.operands[1], to);
-  const auto [before, extent, after] = Lines(shape_of(s, a.operands[0]), a.attributes[0]);
+  const auto [before, extent, after] = AxisLines(shape_of(s, a.operands[0]), a.attributes[0]);
   const bool reverse = a.attributes[1].integers[0] != 0;
   const std::int64_t begin = reverse ? (extent - 1) * after : 0, step = reverse ? -after : after;
   const BufferId so_far = s.scratch(s.core[v].dtype, {before, after});

@@ -304,9 +304,9 @@ const OperatorTable& operators();
 std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank);
 
 // The lines of a tensor along one axis, or one line of all its elements in row-major order.
-struct Lines {
+struct AxisLines {
   std::int64_t before = 1, extent = 1, after = 1;
-  Lines(const Shape& shape, const Attribute& axis) {
+  AxisLines(const Shape& shape, const Attribute& axis) {
     const std::size_t along = axis.given ? *normalized_axis(axis.integers[0], shape.size()) : SIZE_MAX;
     for (std::size_t k = 0; k < shape.size(); ++k)
       (along == SIZE_MAX || k == along ? extent : k < along ? before : after) *= shape[k];

@@ -12,7 +12,7 @@ import zlib
 
 import numpy as np
 
-from key_programs import (CENTER, KINDS, LATER, LEARNER, LINE, RMLC, SEED, TENSORS, build, check, rows_by_key, run, same,
+from key_programs import (CENTER, COUNTER, KINDS, LATER, LEARNER, LINE, RMLC, SEED, TENSORS, build, check, rows_by_key, run, same,
                           table)
 
 

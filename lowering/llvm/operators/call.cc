@@ -19,9 +19,14 @@ namespace rml::codegen {
 namespace {
 
 // A way to do without the kernel of the operator.
-std::string_view without_archive(const OperatorInfo& row) {
-  if (row.definition != nullptr) return "up to 16 elements along the axis, and 4,096 in all, need no archive";
-  if (has_small_matrix(row.name)) return "matrices of up to 12 rows, and 4,096 elements in all, need no archive";
+std::string without_archive(const OperatorInfo& row) {
+  const std::string all = std::to_string(most_elements_in_code);
+  if (row.definition != nullptr)
+    return "up to " + std::to_string(longest_axis_in_code) + " elements along the axis, and " + all +
+           " in all, need no archive";
+  if (has_small_matrix(row.name))
+    return "matrices of up to " + std::to_string(most_rows_in_code) + " rows, and " + all +
+           " elements in all, need no archive";
   if (row.random)
     return "--emit c writes random numbers as C code, and --load-params gives parameters values that are not drawn";
   return "this operator needs the archive for operands of any size";

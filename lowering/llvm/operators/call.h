@@ -13,7 +13,7 @@ struct NeedsArchive {
   std::string_view operation;  // name of the operator
   std::string operand;         // type of its first operand; of random numbers, that of the result
   std::string_view archive;    // the archive that has the kernel
-  std::string_view note;       // a way to do without it
+  std::string note;            // a way to do without it
   Span at;
 };
 

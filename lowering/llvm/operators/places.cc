@@ -13,22 +13,13 @@
 #include "lowering/llvm/scalars/arithmetic.h"
 #include "lowering/microcontroller.h"
 #include "runtime/base/rmlrt.h"
+#include "semantics/operators/operator.h"
 
 namespace rml::codegen {
 
 namespace {
 
 constexpr std::int64_t most_indices = 16;  // with more of them a call of the kernel is negligible
-
-// A tensor as lines along one axis, or as one line of all elements in row-major order.
-struct Lines {
-  std::int64_t before = 1, extent = 1, after = 1;
-  Lines(const Shape& shape, const Attribute& axis) {
-    const std::size_t along = axis.given ? *normalized_axis(axis.integers[0], shape.size()) : SIZE_MAX;
-    for (std::size_t k = 0; k < shape.size(); ++k)
-      (along == SIZE_MAX || k == along ? extent : k < along ? before : after) *= shape[k];
-  }
-};
 
 // The index at this place among the indices, counted from 0.
 IrValue checked_index(Function& f, ValueId v, ValueId indices, IrValue place, std::int64_t extent) {
@@ -45,7 +36,7 @@ IrValue checked_index(Function& f, ValueId v, ValueId indices, IrValue place, st
 
 // Calls body(offset of index k among the parts, offset of its place in the whole).
 template <class Body>
-void each_index(Function& f, ValueId v, ValueId indices, const Lines& lines, const Body& body) {
+void each_index(Function& f, ValueId v, ValueId indices, const AxisLines& lines, const Body& body) {
   auto& ir = f.ir;
   const auto visit = [&](IrValue k) {
     IrValue at = checked_index(f, v, indices, k, lines.extent);
@@ -60,7 +51,7 @@ void each_index(Function& f, ValueId v, ValueId indices, const Lines& lines, con
 void emit_take(Function& f, ValueId v, const core::Apply& a) {
   const ValueId x = a.operands[0], i = a.operands[1];
   f.prepare(x), f.prepare(i);
-  const Lines lines(f.info(x).shape, a.attributes[0]);
+  const AxisLines lines(f.info(x).shape, a.attributes[0]);
   const std::int64_t count = elements(f.info(i).shape);
   IrValue to = f.result(v);
   each_index(f, v, i, lines, [&](IrValue part, IrValue whole) {
@@ -74,7 +65,7 @@ void emit_sum_take(Function& f, ValueId v, const core::Apply& a) {
   const ValueId x = a.operands[0], i = a.operands[1];
   f.prepare(x), f.prepare(i);
   const DType dtype = f.info(v).dtype;
-  const Lines lines(f.info(v).shape, a.attributes[1]);
+  const AxisLines lines(f.info(v).shape, a.attributes[1]);
   const std::int64_t count = elements(f.info(i).shape);
   IrValue to = f.result(v);
   fill_zero(f, v, to);
