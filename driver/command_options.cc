@@ -8,7 +8,7 @@
 #include "runtime/base/failure.h"
 #include "runtime/base/parallel.h"
 #include "runtime/checkpoint/renaming.h"
-#include "runtime/options/options.h"
+#include "runtime/options/complaints.h"
 
 namespace rml {
 namespace {

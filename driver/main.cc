@@ -26,6 +26,7 @@
 #include "runtime/base/readable.h"
 #include "runtime/base/rmlrt.h"
 #include "runtime/checkpoint/format_version.h"
+#include "runtime/options/complaints.h"
 #include "runtime/options/options.h"
 
 namespace {

@@ -6,7 +6,8 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/kernels/half_float.h"
-#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/endpoints/endpoints.h"
+#include "runtime/stream_io/endpoints/open_endpoints.h"
 #include "semantics/reference/interpret.h"
 
 namespace rml {

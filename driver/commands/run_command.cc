@@ -8,7 +8,7 @@
 #include "runtime/base/readable.h"
 #include "runtime/options/options.h"
 #include "runtime/run/run.h"
-#include "runtime/stream_io/live/address.h"
+#include "runtime/stream_io/address.h"
 
 namespace rml {
 namespace {

@@ -14,7 +14,9 @@
 #include "runtime/base/failure.h"
 #include "runtime/base/readable.h"
 #include "runtime/base/rmlrt.h"
-#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/endpoints/endpoints.h"
+#include "runtime/stream_io/endpoints/old_rows.h"
+#include "runtime/stream_io/endpoints/open_endpoints.h"
 #include "semantics/reference/interpret.h"
 
 namespace rml {

@@ -10,25 +10,11 @@ std::string input_name(const rml_port& input) { return std::string("input ") + i
 std::string cycles_of(const std::string& stream) { return stream + " at"; }
 std::string earlier_name(const std::string& path) { return "earlier " + path; }
 
-namespace {
-
-void add(StateTensors& into, TensorOut tensor, std::vector<std::int64_t> words, std::size_t bytes) {
-  const auto& kept = into.owned.emplace_back(std::move(words));
-  tensor.pieces.push_back({reinterpret_cast<const char*>(kept.data()), bytes});
-  into.tensors.push_back(std::move(tensor));
-}
-
-}  // namespace
-
 void add_cycles(StateTensors& into, std::int64_t count) {
   constexpr std::int64_t all_true = 0x0101010101010101;
-  add(into, {cycles_name, RML_BOOL, {static_cast<std::uint64_t>(count)}, {}},
-      std::vector<std::int64_t>(static_cast<std::size_t>(count + 7) / 8, all_true), static_cast<std::size_t>(count));
-}
-
-void add_counts(StateTensors& into, const std::string& name, std::vector<std::int64_t> counts) {
-  const std::size_t count = counts.size();
-  add(into, {name, RML_I64, {count}, {}}, std::move(counts), 8 * count);
+  add_owned(into, {cycles_name, RML_BOOL, {static_cast<std::uint64_t>(count)}, {}},
+            std::vector<std::int64_t>(static_cast<std::size_t>(count + 7) / 8, all_true),
+            static_cast<std::size_t>(count));
 }
 
 void add_latest(StateTensors& into, const rml_parameter& p, std::string_view latest) {

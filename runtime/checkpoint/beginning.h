@@ -23,8 +23,6 @@ std::string earlier_name(const std::string& path);
 // Adds one true Boolean per cycle. A damaged file can therefore not request more cycles than it
 // has bytes.
 void add_cycles(StateTensors& into, std::int64_t count);
-// Adds a tensor of counts, which `into` owns.
-void add_counts(StateTensors& into, const std::string& name, std::vector<std::int64_t> counts);
 // Adds the latest value of a parameter under its name.
 void add_latest(StateTensors& into, const rml_parameter& p, std::string_view latest);
 

@@ -29,9 +29,6 @@
 
 namespace rml::rt {
 
-// True if the map renames this name.
-bool is_mapped(const std::string& name, const std::vector<Renamed>& map);
-
 // A memory lists two numbers. Chooses the one that distinguishes inputs by name if no name is
 // mapped, and the other one otherwise.
 void choose_numbers(NamedMemories& memories, const std::vector<Renamed>& map);

@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "runtime/base/failure.h"
-#include "runtime/checkpoint/matching.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/spelling.h"
 

@@ -30,6 +30,8 @@ std::vector<Renamed> parse_map(const std::vector<std::string>& texts);
 // becomes "before one.x 2" by two=one. Throws Failure if the patterns, or one of them in several
 // ways, give different names.
 std::string by_map(const std::string& name, const std::vector<Renamed>& map);
+// True if the map renames this name.
+bool is_mapped(const std::string& name, const std::vector<Renamed>& map);
 // Throws Failure if an entry of the map fits none of the names of `file`.
 void check_map(const std::vector<Renamed>& map, const std::vector<std::string>& names, const std::string& file);
 // The new name if the list contains the whole name, otherwise the name itself.

@@ -15,7 +15,6 @@
 #include <span>
 
 #include "runtime/base/failure.h"
-#include "runtime/checkpoint/beginning.h"
 #include "runtime/checkpoint/state_parts.h"
 #include "runtime/stream_io/row.h"
 
@@ -262,6 +261,17 @@ class Restoring {
 };
 
 }  // namespace
+
+void add_owned(StateTensors& into, TensorOut tensor, std::vector<std::int64_t> words, std::size_t bytes) {
+  const auto& kept = into.owned.emplace_back(std::move(words));
+  tensor.pieces.push_back({reinterpret_cast<const char*>(kept.data()), bytes});
+  into.tensors.push_back(std::move(tensor));
+}
+
+void add_counts(StateTensors& into, const std::string& name, std::vector<std::int64_t> counts) {
+  const std::size_t count = counts.size();
+  add_owned(into, {name, RML_I64, {count}, {}}, std::move(counts), 8 * count);
+}
 
 StateTensors state_tensors(const rml_program& program, const void* state) { return Taking(program, state).take(); }
 

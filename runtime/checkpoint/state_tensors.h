@@ -36,6 +36,11 @@ struct StateTensors {
   std::vector<std::string> open;     // in a state that begins at a cycle: memories with an unknown value
 };
 
+// Adds a tensor whose elements `into` owns: the first `bytes` bytes of the words.
+void add_owned(StateTensors& into, TensorOut tensor, std::vector<std::int64_t> words, std::size_t bytes);
+// Adds a tensor of counts, which `into` owns.
+void add_counts(StateTensors& into, const std::string& name, std::vector<std::int64_t> counts);
+
 // The metadata of a state that begins at a cycle. `unbegun` lists the parameters without a first
 // value, `open` the memories whose value is unknown.
 struct BeginningOfState {

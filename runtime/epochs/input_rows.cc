@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/stream_io/endpoints/endpoints.h"
+#include "runtime/stream_io/endpoints/open_endpoints.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {

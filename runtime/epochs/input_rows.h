@@ -16,7 +16,9 @@
 #include "runtime/epochs/groups.h"
 #include "runtime/epochs/pass.h"
 #include "runtime/options/options.h"
-#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/bad_rows.h"
+#include "runtime/stream_io/bytes/waiting.h"
+#include "runtime/stream_io/endpoints/endpoint.h"
 
 namespace rml::rt {
 

@@ -39,7 +39,9 @@
 #include "runtime/run/resume.h"
 #include "runtime/run/save_times.h"
 #include "runtime/run/statistics.h"
-#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/endpoints/endpoints.h"
+#include "runtime/stream_io/endpoints/old_rows.h"
+#include "runtime/stream_io/endpoints/open_endpoints.h"
 
 namespace rml::rt {
 namespace {

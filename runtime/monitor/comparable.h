@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
-#include "runtime/monitor/plot_svg.h"
+#include "runtime/monitor/series.h"
+#include "runtime/options/plot_address.h"
 
 namespace rml::rt {
 

@@ -6,7 +6,8 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/checkpoint/whole_file.h"
-#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/endpoints/endpoints.h"
+#include "runtime/stream_io/endpoints/open_endpoints.h"
 
 namespace rml::rt {
 namespace {

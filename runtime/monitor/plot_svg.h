@@ -13,11 +13,6 @@
 
 namespace rml::rt {
 
-struct PlottedRun {
-  std::string name;  // empty: this run
-  std::vector<Series> series;
-};
-
 // A complete SVG file.
 std::string plot_svg(const std::string& title, const std::vector<PlottedRun>& runs, const PlotAddress& form = {});
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/signals.h"
-#include "runtime/stream_io/byte_sink.h"
+#include "runtime/stream_io/bytes/byte_sink.h"
 
 namespace rml::rt {
 

@@ -92,4 +92,10 @@ class Series {
   Excerpts excerpts_;
 };
 
+// The curves of one run in a picture.
+struct PlottedRun {
+  std::string name;  // empty: this run
+  std::vector<Series> series;
+};
+
 }  // namespace rml::rt

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/options/options.h"
-#include "runtime/stream_io/byte_sink.h"
+#include "runtime/stream_io/bytes/byte_sink.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

@@ -14,6 +14,7 @@
 #include "runtime/base/key_table.h"
 #include "runtime/base/parallel.h"
 #include "runtime/base/pattern.h"
+#include "runtime/options/complaints.h"
 #include "runtime/ranks/mpi/library.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/spelling.h"
@@ -113,37 +114,6 @@ When when(const std::string& text) {
   return text == "never" ? When::never : When::automatic;
 }
 
-std::string complaint_of_delimiter(const std::string& text) {
-  if (text == "tab" || text == "\t") return "";
-  const bool fits = text.size() == 1 && std::ispunct(static_cast<unsigned char>(text[0])) != 0;
-  if (fits && std::string_view("\"'.-+[]").find(text[0]) == std::string_view::npos) return "";
-  return "'" + text + "' is not a delimiter: give a character such as ; or |, or tab";
-}
-
-// CLI11 replaces an integer that is too large by the largest one, so the text is checked.
-std::string at_most(const std::string& text, std::uint64_t most) {
-  char* end = nullptr;
-  errno = 0;
-  const std::uint64_t number = std::strtoull(text.c_str(), &end, 0);
-  const bool whole = !text.empty() && end == text.c_str() + text.size();
-  return whole && (errno == ERANGE || number > most) ? "'" + text + "': must be at most " + std::to_string(most) : "";
-}
-
-}  // namespace
-
-// The message for a wrong count. CLI11's own message would contain the largest double.
-std::string complaint_of_count(const std::string& text) {
-  if (!CLI::NonNegativeNumber(text).empty()) return "'" + text + "': must be 0 or more";
-  return at_most(text, std::numeric_limits<std::int64_t>::max());
-}
-
-std::string complaint_of_seed(const std::string& text) {
-  if (!CLI::NonNegativeNumber(text).empty()) return "'" + text + "': must be 0 or more";
-  return at_most(text, std::numeric_limits<std::uint64_t>::max());
-}
-
-namespace {
-
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::vector<std::string> names_of(const CLI::App& app) {
@@ -197,15 +167,6 @@ Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
-// A number of cycles, or a duration.
-static std::string complaint_of_save_every(const std::string& text) {
-  if (duration_of(text)) return "";
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-  if (!digits) return complaint_of_duration(text);
-  if (text.find_first_not_of('0') == text.npos) return "'" + text + "': must be 1 or more";
-  return at_most(text, std::numeric_limits<std::int64_t>::max());
-}
-
 CLI::Option* add_format_option(CLI::App& app, std::string& format, const char* text) {
   return app.add_option("--format", format, text)->check(CLI::IsMember({"csv", "jsonl", "chron", "npy"}));
 }
@@ -238,8 +199,6 @@ void add_reading_options(CLI::App& app, Reading& reading, const std::string& gro
       ->type_name("NAME=FORMAT")
       ->group(group);
 }
-
-std::string complaint_of_name(const std::string& name) { return name.empty() ? "an empty name" : ""; }
 
 namespace {
 
@@ -520,21 +479,8 @@ std::string options_help(const std::vector<std::string>& except) {
   return formatter.make_groups(&reader.app, CLI::AppFormatMode::Normal);
 }
 
-Options parse_options(const rml_program& program, int argc, const char* const* argv) {
-  const std::string command = argc > 0 ? base_name(argv[0]) : program.name;
-  Reader reader(description(program), command, &program);
-  Options& options = reader.options;
-  options.arguments.assign(argv + std::min(argc, 1), argv + argc);
-  reader.app.footer(examples(program, command));
-  try {
-    reader.app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    throw wrong_usage(reader.app, error);
-  }
-  if (reader.help) options.print_only = wrapped_help(reader.app.help());
-  if (reader.version) options.print_only = version_text(program);
-  if (reader.key->count() > 0 && options.key.empty()) throw Failure("--key: expected NAME or NAME:TYPE", exit_usage);
-  if (reader.key_seed) options.seed = hash_of_key(*reader.key_seed, options.seed.value_or(0));
+// Throws Failure with status 2 for options that need others, or that do not fit the program.
+static void check_options(const Options& options, const rml_program& program) {
   if (options.threads > std::max(program.threads, 1u))
     throw Failure("--threads " + std::to_string(options.threads) + ": the program was built for " +
                       (program.threads > 1 ? std::to_string(program.threads) + " threads" : "one thread") +
@@ -550,6 +496,24 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
     throw Failure("--save-every: ranks save after the same step; give a number of cycles, not a time", exit_usage);
   if (!options.map.empty() && options.load.empty() && options.resume.empty() && options.load_params.empty())
     throw Failure("--map: give the file that it renames, with --load, --resume or --load-params FILE", exit_usage);
+}
+
+Options parse_options(const rml_program& program, int argc, const char* const* argv) {
+  const std::string command = argc > 0 ? base_name(argv[0]) : program.name;
+  Reader reader(description(program), command, &program);
+  Options& options = reader.options;
+  options.arguments.assign(argv + std::min(argc, 1), argv + argc);
+  reader.app.footer(examples(program, command));
+  try {
+    reader.app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    throw wrong_usage(reader.app, error);
+  }
+  if (reader.help) options.print_only = wrapped_help(reader.app.help());
+  if (reader.version) options.print_only = version_text(program);
+  if (reader.key->count() > 0 && options.key.empty()) throw Failure("--key: expected NAME or NAME:TYPE", exit_usage);
+  if (reader.key_seed) options.seed = hash_of_key(*reader.key_seed, options.seed.value_or(0));
+  check_options(options, program);
   options.plot = parse_plot_address(reader.plot);
   if (!options.plot_also.empty() && options.plot.path.empty())
     throw Failure("--plot-also: give the file of the picture, --plot FILE", exit_usage);

@@ -82,13 +82,6 @@ struct Options {
 // Options that any command may have which reads or writes rows: the format of stdin and stdout, and how CSV is read.
 CLI::Option* add_format_option(CLI::App& app, std::string& format, const char* text);
 void add_reading_options(CLI::App& app, Reading& reading, const std::string& group = "Options");
-// What is wrong with a name that an option gives; empty: nothing. An option that is given an empty text (a variable of
-// a shell that is not set) would count as not given.
-std::string complaint_of_name(const std::string& name);
-// The error in a number of cycles or rows, or in a seed: it must not be negative or too large for
-// its type.
-std::string complaint_of_count(const std::string& text);
-std::string complaint_of_seed(const std::string& text);
 
 // The options that any program has, in their groups, as its help prints them, and their names; without those named in
 // `except`.

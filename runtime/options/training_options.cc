@@ -4,18 +4,9 @@
 #include <CLI/CLI.hpp>
 
 #include "runtime/base/failure.h"
-#include "runtime/options/options.h"
+#include "runtime/options/complaints.h"
 
 namespace rml::rt {
-namespace {
-
-std::string complaint_of_positive(const std::string& text) {
-  const std::string complaint = complaint_of_count(text);
-  if (!complaint.empty() || text.find_first_not_of("+0") != text.npos) return complaint;
-  return "'" + text + "': must be 1 or more";
-}
-
-}  // namespace
 
 std::string TrainingOptions::rereads() const {
   if (repeat) return "--repeat";

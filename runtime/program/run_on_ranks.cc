@@ -24,7 +24,7 @@
 #include "runtime/ranks/mpi/library.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/run/run.h"
-#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/endpoints/endpoints.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

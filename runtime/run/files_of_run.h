@@ -7,7 +7,7 @@
 
 #include "runtime/base/file_lock.h"
 #include "runtime/options/options.h"
-#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/endpoints/endpoint.h"
 
 namespace rml::rt {
 

@@ -12,7 +12,7 @@
 #include "runtime/base/rmlrt.h"
 #include "runtime/monitor/finite_check.h"
 #include "runtime/pipeline/write_behind.h"
-#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/endpoints/endpoint.h"
 
 namespace rml::rt {
 

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "runtime/stream_io/live/bad_rows.h"
+#include "runtime/stream_io/bad_rows.h"
 
 namespace rml::rt {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "runtime/base/failure.h"
-#include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/bytes/byte_stream.h"
 
 namespace rml::rt {
 namespace {

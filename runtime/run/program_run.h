@@ -43,8 +43,9 @@
 #include "runtime/run/save_times.h"
 #include "runtime/run/statistics.h"
 #include "runtime/scheduler/network.h"
-#include "runtime/stream_io/endpoints.h"
-#include "runtime/stream_io/live/bad_rows.h"
+#include "runtime/stream_io/bad_rows.h"
+#include "runtime/stream_io/endpoints/endpoints.h"
+#include "runtime/stream_io/endpoints/old_rows.h"
 
 namespace rml::rt {
 

@@ -9,7 +9,8 @@
 #include "runtime/base/failure.h"
 #include "runtime/base/readable.h"
 #include "runtime/checkpoint/whole_file.h"
-#include "runtime/stream_io/outputs/old_rows.h"
+#include "runtime/stream_io/endpoints/old_rows.h"
+#include "runtime/stream_io/endpoints/open_endpoints.h"
 
 namespace rml::rt {
 

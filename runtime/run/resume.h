@@ -11,8 +11,8 @@
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/options/options.h"
 #include "runtime/pipeline/write_behind.h"
-#include "runtime/stream_io/endpoints.h"
-#include "runtime/stream_io/live/bad_rows.h"
+#include "runtime/stream_io/bad_rows.h"
+#include "runtime/stream_io/endpoints/endpoint.h"
 
 namespace rml::rt {
 

@@ -10,7 +10,7 @@
 #include "runtime/monitor/profile.h"
 #include "runtime/options/options.h"
 #include "runtime/ranks/ranks.h"
-#include "runtime/stream_io/live/bad_rows.h"
+#include "runtime/stream_io/bad_rows.h"
 
 namespace rml::rt {
 

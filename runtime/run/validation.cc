@@ -16,7 +16,8 @@
 #include "runtime/ranks/in_process.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/run/program_state.h"
-#include "runtime/stream_io/live/waiting.h"
+#include "runtime/stream_io/bytes/waiting.h"
+#include "runtime/stream_io/endpoints/endpoints.h"
 
 namespace rml::rt {
 namespace {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "runtime/stream_io/byte_sink.h"
+#include "runtime/stream_io/bytes/byte_sink.h"
 
 namespace rml::rt {
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "runtime/base/failure.h"
-#include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/bytes/byte_source.h"
 #include "runtime/stream_io/wanted_ports.h"
 
 namespace rml::rt {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/stream_io/live/bad_rows.h"
+#include "runtime/stream_io/bad_rows.h"
 #include "runtime/stream_io/wanted_ports.h"
 
 namespace rml::rt {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/bytes/byte_source.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

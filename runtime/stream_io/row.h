@@ -38,6 +38,9 @@ std::string type_text(const rml_port& port);
 // The name of an element in a CSV header: "x" for a scalar, "x[0]", "x[1,2]".
 std::string element_name(const rml_port& port, std::uint64_t element);
 
+// Indices of ports of a row.
+using Ports = std::vector<std::uint32_t>;
+
 class Row {
  public:
   Row(const rml_port* ports, std::uint32_t count);

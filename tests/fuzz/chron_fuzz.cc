@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
-#include "runtime/stream_io/readers.h"
+#include "runtime/stream_io/formats/readers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rml::rt;

@@ -22,8 +22,8 @@
 #include "fuzz/mutant_search.h"
 #include "fuzz/state_mutants.h"
 #include "runtime/base/failure.h"
-#include "runtime/stream_io/readers.h"
-#include "runtime/stream_io/writers.h"
+#include "runtime/stream_io/formats/readers.h"
+#include "runtime/stream_io/formats/writers.h"
 
 namespace rml::fuzz {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/bytes/byte_source.h"
 #include "runtime/stream_io/npy_array.h"
 
 namespace rml::rt {

@@ -7,8 +7,8 @@
 
 #include <memory>
 
-#include "runtime/stream_io/live/address.h"
-#include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/address.h"
+#include "runtime/stream_io/bytes/byte_stream.h"
 
 namespace rml::rt {
 

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "runtime/stream_io/live/address.h"
-#include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/address.h"
+#include "runtime/stream_io/bytes/byte_stream.h"
 #include "runtime/stream_io/row_source.h"
 
 namespace rml::rt {

@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/bytes/byte_stream.h"
 
 namespace rml::rt {
 

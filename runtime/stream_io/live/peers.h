@@ -9,8 +9,8 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/stream_io/live/address.h"
-#include "runtime/stream_io/live/waiting.h"
+#include "runtime/stream_io/address.h"
+#include "runtime/stream_io/bytes/waiting.h"
 
 namespace rml::rt {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/stream_io/live/waiting.h"
+#include "runtime/stream_io/bytes/waiting.h"
 
 namespace rml::rt {
 namespace {

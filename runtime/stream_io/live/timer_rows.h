@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "runtime/stream_io/live/address.h"
-#include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/address.h"
+#include "runtime/stream_io/bytes/byte_stream.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/row_source.h"
 

@@ -19,7 +19,7 @@
 #include <fstream>
 #include <limits>
 
-#include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/bytes/byte_stream.h"
 #include "runtime/stream_io/live/mqtt/libmosquitto.h"
 
 namespace rml::rt {

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/stream_io/live/address.h"
-#include "runtime/stream_io/live/waiting.h"
+#include "runtime/stream_io/address.h"
+#include "runtime/stream_io/bytes/waiting.h"
 
 struct mosquitto;
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/bytes/byte_stream.h"
 
 namespace rml::rt {
 namespace {

@@ -1,6 +1,6 @@
 // Bad rows are rare, so each is written by a system call of its own: a run that is killed has lost
 // none.
-#include "runtime/stream_io/live/bad_rows.h"
+#include "runtime/stream_io/bad_rows.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

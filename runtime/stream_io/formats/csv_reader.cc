@@ -15,8 +15,8 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/stream_io/csv_records.h"
+#include "runtime/stream_io/formats/readers.h"
 #include "runtime/stream_io/missing_cells.h"
-#include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/scalar_text.h"
 #include "runtime/stream_io/spelling.h"
 #include "runtime/stream_io/wanted_ports.h"

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/stream_io/formats/readers.h"
 #include "runtime/stream_io/missing_cells.h"
-#include "runtime/stream_io/readers.h"
 
 namespace rml::rt {
 namespace {

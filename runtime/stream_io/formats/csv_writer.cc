@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/stream_io/formats/writers.h"
 #include "runtime/stream_io/scalar_text.h"
-#include "runtime/stream_io/writers.h"
 
 namespace rml::rt {
 namespace {

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <vector>
 
-#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/endpoints/endpoint.h"
 #include "runtime/stream_io/row_sink.h"
 
 namespace rml::rt {
@@ -32,5 +32,11 @@ void require_rows(const Endpoint& output, const Row& row, std::uint64_t bytes);
 
 // The number of rows of an .npy file that is `bytes` long; `otherwise` if its rows have no bytes.
 std::uint64_t rows_of_npy(const rml_port& port, std::uint64_t bytes, std::uint64_t otherwise);
+
+// Throws Failure for an output that a later run could not continue.
+void require_continuable(const std::vector<Endpoint>& outputs);
+// all: marks all files for appending. Throws Failure for a marked output whose rows must be
+// written together, or if there is no file.
+void append_to_files(std::vector<Endpoint>& outputs, bool all);
 
 }  // namespace rml::rt

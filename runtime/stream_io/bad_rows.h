@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "runtime/base/key_table.h"
-#include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/bytes/byte_stream.h"
 
 namespace rml::rt {
 

@@ -10,15 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "runtime/stream_io/byte_sink.h"
+#include "runtime/stream_io/bytes/byte_sink.h"
 #include "runtime/stream_io/cells/kept_cells.h"
 #include "runtime/stream_io/column_texts.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/row_sink.h"
 
 namespace rml::rt {
-
-using Ports = std::vector<std::uint32_t>;
 
 struct CsvRest {
   bool again = false;         // continue a file that already has rows, without a new header

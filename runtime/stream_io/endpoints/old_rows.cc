@@ -1,7 +1,7 @@
 // The end of the file says whether its last row is whole, unless a cell of CSV may contain line
 // ends: then the quotes are counted from the beginning. A compressed file is read completely,
 // because a member that was not finished makes all later ones unreadable.
-#include "runtime/stream_io/outputs/old_rows.h"
+#include "runtime/stream_io/endpoints/old_rows.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "runtime/base/failure.h"
+#include "runtime/stream_io/formats/writers.h"
 #include "runtime/stream_io/npy_array.h"
 
 namespace rml::rt {
@@ -143,6 +144,44 @@ void require_rows(const Endpoint& output, const Row& row, std::uint64_t bytes) {
     throw Failure("cannot continue '" + output.path + "': no row ends after its first " + std::to_string(bytes) +
                   " bytes, which had been written when the state was saved; another program has changed it. Give "
                   "another file, or ?append to write after its rows");
+}
+
+void require_continuable(const std::vector<Endpoint>& outputs) {
+  for (const Endpoint& output : outputs) {
+    if (output.append)
+      throw Failure("--resume: it continues '" + output.path + "' at the saved row; remove ?append or --append",
+                    exit_usage);
+    if (!is_regular(output)) {
+      throw Failure("--resume: rows in " + (output.path == "-" ? "standard output" : "'" + output.path + "'") +
+                        " cannot be removed after a crash: give a file, --output FILE",
+                    exit_usage);
+    }
+    if (!is_written_by_row(output)) {
+      throw Failure("--resume: '" + output.path +
+                        "' has a format that is written when the run ends, so a run cannot continue it; use .csv, "
+                        ".jsonl or .npy",
+                    exit_usage);
+    }
+  }
+}
+
+void append_to_files(std::vector<Endpoint>& outputs, bool all) {
+  bool any = false;
+  for (Endpoint& output : outputs) {
+    const std::string option = output.append ? "?append" : "--append";
+    if (!is_regular(output)) {
+      if (output.append) throw Failure("?append: '" + output.path + "' is not a file", exit_usage);
+      continue;
+    }
+    output.append = output.append || all;
+    any = any || output.append;
+    if (!output.append || is_written_by_row(output)) continue;
+    throw Failure(option + ": '" + output.path +
+                      "' has a format that is written when the run ends, so rows cannot be appended to it; use .csv, "
+                      ".jsonl or .npy",
+                  exit_usage);
+  }
+  if (all && !any) throw Failure("--append: no output is a file; give one, --output FILE", exit_usage);
 }
 
 }  // namespace rml::rt

@@ -1,22 +1,18 @@
 // `a=b.csv` means that input a is read from b.csv, if there is an input a. A file with that name
 // can be given as ./a=b.csv.
-#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/endpoints/endpoints.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
-#include <optional>
 #include <utility>
 
 #include "runtime/base/failure.h"
 #include "runtime/base/file_identity.h"
+#include "runtime/stream_io/endpoints/present_rows.h"
 #include "runtime/stream_io/live/peer_streams.h"
-#include "runtime/stream_io/live/timer_rows.h"
 #include "runtime/stream_io/missing_cells.h"
-#include "runtime/stream_io/outputs/old_rows.h"
-#include "runtime/stream_io/outputs/present_rows.h"
 #include "runtime/stream_io/spelling.h"
 #include "runtime/stream_io/wanted_ports.h"
 
@@ -104,8 +100,6 @@ std::string port_names(const Row& row, const Ports& ports) {
   return text;
 }
 
-bool is_timer(const Endpoint& endpoint) { return endpoint.peer && endpoint.peer->kind == Address::Kind::timer; }
-
 // Refuses a timer for anything but one Boolean input.
 void check_timer(const Endpoint& endpoint, const Row& row) {
   if (!is_timer(endpoint)) return;
@@ -166,12 +160,6 @@ void check_ports(Direction direction, const Endpoint& endpoint, const Row& row) 
       throw Failure(what + absent + ", which a .npy cannot express; use .npz or .csv", exit_usage);
     }
   }
-}
-
-Ports sampled_ports(const Row& row, const Ports& ports) {
-  Ports sampled;
-  std::ranges::copy_if(ports, std::back_inserter(sampled), [&](std::uint32_t i) { return row.port(i).always == 0; });
-  return sampled;
 }
 
 // Refuses ?present where it has no effect.
@@ -245,6 +233,36 @@ bool follows_from_cells(std::uint32_t flag, const Row& row, std::vector<Endpoint
   return false;
 }
 
+// The endpoints that the arguments name, or a standard stream if there are none, each with its ports.
+std::vector<Endpoint> assign_ports(Direction direction, const std::vector<std::string>& arguments, const Row& row,
+                                   const Reading& reading, const Ports& computed) {
+  Assignment assignment;
+  assignment.named.assign(row.size(), false);
+  for (const std::uint32_t i : computed) assignment.named[i] = true;
+  for (const std::string& argument : arguments) assign(direction, argument, row, assignment);
+  if (arguments.empty()) assign(direction, "-", row, assignment);
+  Ports others;
+  for (std::uint32_t i = 0; i < row.size(); ++i) {
+    if (!assignment.named[i]) others.push_back(i);
+  }
+  std::vector<Endpoint>& endpoints = assignment.endpoints;
+  if (assignment.rest) {
+    if (others.empty())
+      throw Failure(std::string(option_name(direction)) + " " + endpoints[*assignment.rest].path + ": every " +
+                        port_word(direction) + " is given by name already",
+                    exit_usage);
+    endpoints[*assignment.rest].ports = others;
+  } else if (direction == Direction::in) {
+    if (reading.missing == Missing::absent)
+      std::erase_if(others, [&](std::uint32_t flag) { return follows_from_cells(flag, row, endpoints); });
+    if (!others.empty())
+      throw Failure("no file for " + std::string(others.size() == 1 ? "input " : "inputs ") + port_names(row, others) +
+                        ": add --input NAME=FILE, or --input FILE (or -) for all the rest",
+                    exit_usage);
+  }
+  return std::move(endpoints);
+}
+
 // Refuses the option for missing values if no input has a format with missing values.
 void require_missing(const std::vector<Endpoint>& inputs, const Reading& reading) {
   if (reading.missing == Missing::error) return;
@@ -266,89 +284,19 @@ std::optional<FileIdentity> file_of(const Endpoint& endpoint, int stdio) {
   return endpoint.path == "-" ? identity_of(stdio) : identity_of(endpoint.path);
 }
 
-ByteSource open_bytes(const Endpoint& input, const Waiting& waiting) {
-  if (is_timer(input)) return ByteSource::memory(input.path, {});
-  if (input.peer) {
-    return ByteSource::peer(input.path, peer_input(*input.peer, input.format == Format::csv),
-                            static_cast<std::size_t>(input.peer->line), waiting);
-  }
-  const auto coding = input.gzip ? ByteSource::Coding::gzip : ByteSource::Coding::plain;
-  return ByteSource::open(input.path, coding, waiting);
-}
-
-// Sets `before` to what the file then has; none if it has no bytes.
-ByteSink open_sink_bytes(const Endpoint& output, const Row& row, std::optional<Settled>& before) {
-  if (output.peer) {
-    return ByteSink::peer(output.path, peer_output(*output.peer, output.format == Format::csv));
-  }
-  const bool appends = output.append && holds_bytes(output);
-  if (!appends && before && before->bytes == 0) before.reset();
-  if (!appends && !before) return ByteSink::open(output.path, output.gzip);
-  const auto length = [&] {
-    if (appends) before = whole_rows(output, row);
-    return before->bytes;
-  };
-  ByteSink bytes = ByteSink::open_again(output.path, output.gzip, length);
-  if (before->bytes == 0) before.reset();
-  return bytes;
-}
-
-std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Row& row) {
-  const bool headed = !(input.peer && input.peer->kind == Address::Kind::mqtt);
-  switch (input.format) {
-    case Format::csv:
-      return read_csv(std::move(bytes), row, input.ports, {headed, input.reading, input.kept, input.texts});
-    case Format::jsonl:
-      return read_jsonl(std::move(bytes), row, input.ports, {input.texts, input.reading.missing, input.kept, !headed});
-    case Format::chron:
-      return read_chron(std::move(bytes), row, input.ports, input.reading.missing);
-    case Format::npy:
-      return read_npy(std::move(bytes), row, input.ports[0]);
-    case Format::npz:
-      return read_npz(std::move(bytes), row, input.ports, input.kept);
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
                                      const std::string& stdio_format, const Row& row, const Reading& reading,
                                      const Ports& computed, std::optional<std::uint32_t> key) {
-  const std::string word = port_word(direction);
   if (row.size() == 0) {
     if (arguments.empty()) return {};
-    throw Failure(std::string(option_name(direction)) + " " + arguments[0] + ": the node has no " + word + "s",
-                  exit_usage);
+    throw Failure(
+        std::string(option_name(direction)) + " " + arguments[0] + ": the node has no " + port_word(direction) + "s",
+        exit_usage);
   }
-  Assignment assignment;
-  assignment.named.assign(row.size(), false);
-  for (const std::uint32_t i : computed) assignment.named[i] = true;
-  for (const std::string& argument : arguments) assign(direction, argument, row, assignment);
-  if (arguments.empty()) assign(direction, "-", row, assignment);
-  Ports others;
-  for (std::uint32_t i = 0; i < row.size(); ++i) {
-    if (!assignment.named[i]) others.push_back(i);
-  }
-  std::vector<Endpoint>& endpoints = assignment.endpoints;
-  if (assignment.rest && others.empty()) {
-    throw Failure(std::string(option_name(direction)) + " " + endpoints[*assignment.rest].path + ": every " + word +
-                      " is given by name already",
-                  exit_usage);
-  }
-  if (assignment.rest) {
-    endpoints[*assignment.rest].ports = others;
-  } else if (direction == Direction::in && reading.missing == Missing::absent) {
-    std::erase_if(others, [&](std::uint32_t flag) { return follows_from_cells(flag, row, endpoints); });
-  }
-  if (!assignment.rest && direction == Direction::in && !others.empty()) {
-    throw Failure("no file for " + std::string(others.size() == 1 ? "input " : "inputs ") + port_names(row, others) +
-                      ": add --input NAME=FILE, or --input FILE (or -) for all the rest",
-                  exit_usage);
-  }
-  std::size_t stdio_uses = 0;
+  std::vector<Endpoint> endpoints = assign_ports(direction, arguments, row, reading, computed);
   for (Endpoint& endpoint : endpoints) {
-    stdio_uses += endpoint.path == "-" ? 1 : 0;
     choose_format(endpoint, stdio_format, option_name(direction));
     endpoint.reading = reading;
     if (endpoint.peer) endpoint.reading.separator = Reading().separator;
@@ -361,8 +309,9 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
   }
   if (direction == Direction::in) require_missing(endpoints, reading);
   if (direction == Direction::in && reading.skip_bad_rows) require_rows_of_text(endpoints);
-  if (stdio_uses > 1) throw Failure(std::string(option_name(direction)) + ": '-' can be given once only", exit_usage);
-  return std::move(endpoints);
+  if (std::ranges::count(endpoints, "-", &Endpoint::path) > 1)
+    throw Failure(std::string(option_name(direction)) + ": '-' can be given once only", exit_usage);
+  return endpoints;
 }
 
 namespace {
@@ -381,7 +330,7 @@ void keep_cells(KeptCells& kept, std::vector<Endpoint>& inputs, std::vector<Endp
     bool found = false;
     for (Endpoint& endpoint : *endpoints) {
       if (!keeps_cells(endpoint)) continue;
-      if (endpoint.format == Format::csv && endpoint.peer && endpoint.peer->kind == Address::Kind::mqtt)
+      if (endpoint.format == Format::csv && is_mqtt(endpoint))
         throw Failure(
             option + "messages of '" + endpoint.path + "' have no header that names columns; use ?format=jsonl",
             exit_usage);
@@ -456,103 +405,6 @@ void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpo
       }
     }
   }
-}
-
-std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting,
-                                        BadRows* skipped) {
-  if (inputs.empty()) return nullptr;
-  // Opens all inputs before the first is read, because reading a header may wait.
-  std::vector<ByteSource> bytes;
-  for (const Endpoint& input : inputs) bytes.push_back(open_bytes(input, waiting));
-  std::vector<std::unique_ptr<RowSource>> sources;
-  std::vector<Ports> ports;
-  // Timers come first: a row that a peer has sent is not read before the tick of its cycle.
-  for (const Endpoint& input : inputs) {
-    if (!is_timer(input)) continue;
-    sources.push_back(timer_rows(*input.peer, row, input.ports.front(), waiting));
-    ports.push_back(input.ports);
-  }
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    if (is_timer(inputs[k])) continue;
-    auto source = read_rows(inputs[k], std::move(bytes[k]), row);
-    if (inputs[k].peer) source = with_cycles(std::move(source));
-    sources.push_back(std::move(source));
-    ports.push_back(inputs[k].ports);
-  }
-  for (const Endpoint& input : inputs)
-    if (input.kept != nullptr) input.kept->require_found();
-  return equal_length(std::move(sources), std::move(ports), row, skipped);
-}
-
-std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& settled) {
-  const bool messages = output.peer && output.peer->kind == Address::Kind::mqtt;
-  std::optional<Settled> before = settled;
-  ByteSink bytes = open_sink_bytes(output, row, before);
-  const auto as_told = [&](std::unique_ptr<RowSink> sink) -> std::unique_ptr<RowSink> {
-    if (!output.present) return sink;
-    return std::make_unique<PresentRows>(std::move(sink), row, sampled_ports(row, output.ports));
-  };
-  switch (output.format) {
-    case Format::csv:
-      return as_told(
-          write_csv(std::move(bytes), row, output.ports, {before.has_value() || messages, output.kept, output.texts}));
-    case Format::jsonl:
-      return as_told(write_jsonl(std::move(bytes), row, output.ports, output.kept, output.texts));
-    case Format::chron:
-      return write_chron(std::move(bytes), row, output.ports);
-    case Format::npy:
-      if (before) before->rows = rows_of_npy(row.port(output.ports[0]), before->bytes, before->rows);
-      return write_npy(std::move(bytes), row, output.ports[0], before);
-    case Format::npz:
-      return as_told(write_npz(std::move(bytes), row, output.ports, output.kept, output.texts));
-  }
-  return nullptr;
-}
-
-void require_continuable(const std::vector<Endpoint>& outputs) {
-  for (const Endpoint& output : outputs) {
-    if (output.append)
-      throw Failure("--resume: it continues '" + output.path + "' at the saved row; remove ?append or --append",
-                    exit_usage);
-    if (!is_regular(output)) {
-      throw Failure("--resume: rows in " + (output.path == "-" ? "standard output" : "'" + output.path + "'") +
-                        " cannot be removed after a crash: give a file, --output FILE",
-                    exit_usage);
-    }
-    if (!is_written_by_row(output)) {
-      throw Failure("--resume: '" + output.path +
-                        "' has a format that is written when the run ends, so a run cannot continue it; use .csv, "
-                        ".jsonl or .npy",
-                    exit_usage);
-    }
-  }
-}
-
-bool on_standard_output(const std::vector<Endpoint>& outputs) {
-  return std::any_of(outputs.begin(), outputs.end(), [](const Endpoint& e) { return e.path == "-"; });
-}
-
-void append_to_files(std::vector<Endpoint>& outputs, bool all) {
-  bool any = false;
-  for (Endpoint& output : outputs) {
-    const std::string option = output.append ? "?append" : "--append";
-    if (!is_regular(output)) {
-      if (output.append) throw Failure("?append: '" + output.path + "' is not a file", exit_usage);
-      continue;
-    }
-    output.append = output.append || all;
-    any = any || output.append;
-    if (!output.append || is_written_by_row(output)) continue;
-    throw Failure(option + ": '" + output.path +
-                      "' has a format that is written when the run ends, so rows cannot be appended to it; use .csv, "
-                      ".jsonl or .npy",
-                  exit_usage);
-  }
-  if (all && !any) throw Failure("--append: no output is a file; give one, --output FILE", exit_usage);
-}
-
-bool any_peer(const std::vector<Endpoint>& endpoints) {
-  return std::any_of(endpoints.begin(), endpoints.end(), [](const Endpoint& e) { return e.peer.has_value(); });
 }
 
 }  // namespace rml::rt

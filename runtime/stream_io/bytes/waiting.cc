@@ -1,5 +1,5 @@
 // Waits use poll in short intervals.
-#include "runtime/stream_io/live/waiting.h"
+#include "runtime/stream_io/bytes/waiting.h"
 
 #include <poll.h>
 

@@ -1,6 +1,6 @@
 // A table lists for each parameter the addresses at which it has an effect; elsewhere it is
 // refused.
-#include "runtime/stream_io/live/address.h"
+#include "runtime/stream_io/address.h"
 
 #include <algorithm>
 #include <charconv>
@@ -39,22 +39,15 @@ std::size_t scheme_length(std::string_view text) {
 enum Where : unsigned { in_only = 1, out_only = 2, both = 3 };
 enum Who : unsigned { clock = 0, sockets = 1, broker = 2, everyone = 3, tls_only = 4, files = 8, anywhere = 11 };
 
+class Parser;
+
 struct Parameter {
   const char* name;
   bool valued;
   unsigned where;
   unsigned who;
+  void (*set)(Parser& parser, const std::string& value);
 };
-constexpr Parameter parameters[] = {{"format", true, both, everyone},      {"retry", true, both, everyone},
-                                    {"linger", true, out_only, everyone},  {"reconnect", false, in_only, sockets},
-                                    {"line", true, in_only, everyone},     {"qos", true, both, broker},
-                                    {"retain", false, out_only, broker},   {"client", true, both, broker},
-                                    {"version", true, both, broker},       {"keepalive", true, both, broker},
-                                    {"password_file", true, both, broker}, {"password_env", true, both, broker},
-                                    {"cafile", true, both, tls_only},      {"capath", true, both, tls_only},
-                                    {"cert", true, both, tls_only},        {"key", true, both, tls_only},
-                                    {"insecure", false, both, tls_only},   {"present", false, out_only, anywhere},
-                                    {"append", false, out_only, files},    {"topic_key", true, in_only, broker}};
 
 class Parser {
  public:
@@ -73,9 +66,30 @@ class Parser {
   void parse_broker(std::string_view place);
   void parse_parameters(std::string_view list);
   void parse_parameter(std::string_view name, const std::optional<std::string>& value);
-  [[noreturn]] void refuse_parameter(const std::string& word, const Parameter& parameter) const;
+  [[noreturn]] void refuse_parameter(const Parameter& parameter) const;
   void parse_period(const std::string& text);
   void check() const;
+  // The addresses at which each parameter has an effect, and its effect.
+  static const Parameter parameters[];
+  template <std::string Address::* member>
+  static void set_text(Parser& parser, const std::string& value) {
+    parser.address_.*member = value;
+  }
+  template <bool Address::* member>
+  static void set_flag(Parser& parser, const std::string&) {
+    parser.address_.*member = true;
+  }
+  template <auto member, int least, int most>
+  static void set_number(Parser& parser, const std::string& value) {
+    parser.address_.*member = parser.number<int>(parser.word_, value, least, most);
+  }
+  template <auto member>
+  static void set_seconds(Parser& parser, const std::string& value) {
+    constexpr double year = 365.0 * 86400;
+    parser.address_.*member = parser.number<double>(parser.word_, value, 0, year);
+  }
+  void set_format(const std::string& value);
+  void set_version(const std::string& value);
 
   template <class Number>
   Number number(std::string_view name, const std::string& value, Number least, Number most) const {
@@ -92,8 +106,42 @@ class Parser {
   Direction direction_;
   const std::string& option_;
   const std::string& text_;
+  std::string word_;  // name of the parameter that is being read
   Address address_;
 };
+
+const Parameter Parser::parameters[] = {
+    {"format", true, both, everyone, [](Parser& parser, const std::string& value) { parser.set_format(value); }},
+    {"retry", true, both, everyone, set_seconds<&Address::retry>},
+    {"linger", true, out_only, everyone, set_seconds<&Address::linger>},
+    {"reconnect", false, in_only, sockets, set_flag<&Address::reconnect>},
+    {"line", true, in_only, everyone, set_number<&Address::line, 1024, 1 << 30>},
+    {"qos", true, both, broker, set_number<&Address::qos, 0, 2>},
+    {"retain", false, out_only, broker, set_flag<&Address::retain>},
+    {"client", true, both, broker, set_text<&Address::client>},
+    {"version", true, both, broker, [](Parser& parser, const std::string& value) { parser.set_version(value); }},
+    {"keepalive", true, both, broker, set_number<&Address::keepalive, 5, 65535>},
+    {"password_file", true, both, broker, set_text<&Address::password_file>},
+    {"password_env", true, both, broker, set_text<&Address::password_env>},
+    {"cafile", true, both, tls_only, set_text<&Address::cafile>},
+    {"capath", true, both, tls_only, set_text<&Address::capath>},
+    {"cert", true, both, tls_only, set_text<&Address::cert>},
+    {"key", true, both, tls_only, set_text<&Address::key>},
+    {"insecure", false, both, tls_only, set_flag<&Address::insecure>},
+    {"present", false, out_only, anywhere, set_flag<&Address::present>},
+    {"append", false, out_only, files, set_flag<&Address::append>},
+    {"topic_key", true, in_only, broker, set_text<&Address::topic_key>},
+};
+
+void Parser::set_format(const std::string& value) {
+  if (value != "csv" && value != "jsonl") fail("'format' is csv or jsonl");
+  address_.format = value;
+}
+
+void Parser::set_version(const std::string& value) {
+  if (value != "3" && value != "5") fail("'version' is 3 (for 3.1.1) or 5");
+  address_.version = value[0] - '0';
+}
 
 std::string Parser::decoded(std::string_view part) const {
   const PercentDecoded result = percent_decoded(part);
@@ -164,55 +212,27 @@ void Parser::parse_parameter(std::string_view name, const std::optional<std::str
   for (const Parameter& p : parameters) {
     if ((p.where & where) && (p.who & who)) known.emplace_back(p.name);
   }
-  const std::string word(name);
+  word_ = name;
   const auto* parameter =
       std::find_if(std::begin(parameters), std::end(parameters), [&](const Parameter& p) { return name == p.name; });
   if (parameter == std::end(parameters)) {
     const bool file = address_.kind == Kind::file;
-    fail("unknown parameter '" + word + "'" + did_you_mean(word, known) +
+    fail("unknown parameter '" + word_ + "'" + did_you_mean(word_, known) +
          (file ? "; if the question mark belongs to the name of the file, write another one at its end" : ""));
   }
-  if (std::find(known.begin(), known.end(), name) == known.end()) refuse_parameter(word, *parameter);
-  if (parameter->valued && (!value || value->empty())) fail("'" + word + "' needs a value: " + word + "=…");
-  if (!parameter->valued && value) fail("'" + word + "' takes no value");
-  const std::string given = value.value_or("");
-  if (word == "format") {
-    if (given != "csv" && given != "jsonl") fail("'format' is csv or jsonl");
-    address_.format = given;
-  }
-  constexpr double year = 365.0 * 86400;
-  if (word == "retry") address_.retry = number<double>(word, given, 0, year);
-  if (word == "linger") address_.linger = number<double>(word, given, 0, year);
-  if (word == "reconnect") address_.reconnect = true;
-  if (word == "line") address_.line = number<int>(word, given, 1024, 1 << 30);
-  if (word == "qos") address_.qos = number<int>(word, given, 0, 2);
-  if (word == "retain") address_.retain = true;
-  if (word == "client") address_.client = given;
-  if (word == "version" && given != "3" && given != "5") fail("'version' is 3 (for 3.1.1) or 5");
-  if (word == "version") address_.version = given[0] - '0';
-  if (word == "keepalive") address_.keepalive = number<int>(word, given, 5, 65535);
-  const std::pair<const char*, std::string&> texts[] = {{"topic_key", address_.topic_key},
-                                                        {"password_file", address_.password_file},
-                                                        {"password_env", address_.password_env},
-                                                        {"cafile", address_.cafile},
-                                                        {"capath", address_.capath},
-                                                        {"cert", address_.cert},
-                                                        {"key", address_.key}};
-  for (const auto& [text_name, to] : texts) {
-    if (word == text_name) to = given;
-  }
-  if (word == "insecure") address_.insecure = true;
-  if (word == "present") address_.present = true;
-  if (word == "append") address_.append = true;
+  if (std::find(known.begin(), known.end(), name) == known.end()) refuse_parameter(*parameter);
+  if (parameter->valued && (!value || value->empty())) fail("'" + word_ + "' needs a value: " + word_ + "=…");
+  if (!parameter->valued && value) fail("'" + word_ + "' takes no value");
+  parameter->set(*this, value.value_or(""));
 }
 
-void Parser::refuse_parameter(const std::string& word, const Parameter& parameter) const {
+void Parser::refuse_parameter(const Parameter& parameter) const {
   std::string why;
   if (parameter.who == tls_only && address_.kind == Kind::mqtt) why = ": it needs mqtts://";
   if (parameter.who == files && address_.kind != Kind::file) why = ": it is for files";
   if (parameter.where == out_only && direction_ == Direction::in) why = ": it is for outputs";
   if (parameter.where == in_only && direction_ == Direction::out) why = ": it is for inputs";
-  fail("'" + word + "' has no meaning here" + why);
+  fail("'" + word_ + "' has no meaning here" + why);
 }
 
 void Parser::check() const {

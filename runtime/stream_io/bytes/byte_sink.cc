@@ -1,6 +1,6 @@
 // Standard output is never closed, because the host may use it. A duplicate of its descriptor is
 // closed instead, which reports the same late errors.
-#include "runtime/stream_io/byte_sink.h"
+#include "runtime/stream_io/bytes/byte_sink.h"
 
 #include <fcntl.h>
 #include <poll.h>

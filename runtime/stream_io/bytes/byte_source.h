@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/bytes/byte_stream.h"
 
 namespace rml::rt {
 

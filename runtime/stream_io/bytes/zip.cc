@@ -1,6 +1,6 @@
 // Layout (APPNOTE 6.3): entries, each with a local header and data; the central directory, which
 // lists them; the end record, which may be followed by a comment of up to 65535 bytes.
-#include "runtime/stream_io/zip.h"
+#include "runtime/stream_io/bytes/zip.h"
 
 #include <zlib.h>
 

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/stream_io/byte_sink.h"
-#include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/bytes/byte_sink.h"
+#include "runtime/stream_io/bytes/byte_source.h"
 
 namespace rml::rt {
 

@@ -1,7 +1,7 @@
 // Reads go through poll with a short timeout, so that a signal between the check of the flag and
 // the wait is noticed after at most 200 ms. A file may contain several gzip members; bytes after
 // the last one are ignored, as gzip does.
-#include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/bytes/byte_source.h"
 
 #include <fcntl.h>
 #include <poll.h>

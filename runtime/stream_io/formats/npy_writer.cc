@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "runtime/base/nans.h"
+#include "runtime/stream_io/bytes/zip.h"
 #include "runtime/stream_io/cells/npy_texts.h"
+#include "runtime/stream_io/formats/writers.h"
 #include "runtime/stream_io/npy_array.h"
-#include "runtime/stream_io/writers.h"
-#include "runtime/stream_io/zip.h"
 
 namespace rml::rt {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
+#include "runtime/stream_io/formats/writers.h"
 #include "runtime/stream_io/value_text.h"
 #include "runtime/stream_io/wanted_ports.h"
-#include "runtime/stream_io/writers.h"
 
 namespace rml::rt {
 namespace {

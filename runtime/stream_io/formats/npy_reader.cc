@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/stream_io/bytes/zip.h"
 #include "runtime/stream_io/cells/npy_texts.h"
+#include "runtime/stream_io/formats/readers.h"
 #include "runtime/stream_io/npy_array.h"
-#include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/spelling.h"
-#include "runtime/stream_io/zip.h"
 
 namespace rml::rt {
 namespace {

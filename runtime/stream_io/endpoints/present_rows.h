@@ -4,20 +4,28 @@
 // reaches the file only if at least one of the file's sampled ports is present.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/row_sink.h"
 
 namespace rml::rt {
 
+// The ports whose values may be absent.
+inline Ports sampled_ports(const Row& row, const Ports& ports) {
+  Ports sampled;
+  std::ranges::copy_if(ports, std::back_inserter(sampled), [&](std::uint32_t i) { return row.port(i).always == 0; });
+  return sampled;
+}
+
 class PresentRows final : public RowSink {
  public:
   // sink: a sink for ports of `row`. sampled: those ports that may be absent.
-  PresentRows(std::unique_ptr<RowSink> sink, const Row& row, std::vector<std::uint32_t> sampled)
+  PresentRows(std::unique_ptr<RowSink> sink, const Row& row, Ports sampled)
       : sink_(std::move(sink)), row_(row), sampled_(std::move(sampled)) {}
 
   void write() override {
@@ -35,7 +43,7 @@ class PresentRows final : public RowSink {
  private:
   const std::unique_ptr<RowSink> sink_;
   const Row& row_;
-  const std::vector<std::uint32_t> sampled_;
+  const Ports sampled_;
 };
 
 }  // namespace rml::rt

@@ -17,8 +17,8 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/stream_io/live/byte_stream.h"
-#include "runtime/stream_io/live/waiting.h"
+#include "runtime/stream_io/bytes/byte_stream.h"
+#include "runtime/stream_io/bytes/waiting.h"
 
 namespace rml::rt {
 

@@ -9,17 +9,15 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/bad_rows.h"
+#include "runtime/stream_io/bytes/byte_source.h"
 #include "runtime/stream_io/cells/kept_cells.h"
 #include "runtime/stream_io/column_texts.h"
-#include "runtime/stream_io/live/bad_rows.h"
 #include "runtime/stream_io/reading.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/row_source.h"
 
 namespace rml::rt {
-
-using Ports = std::vector<std::uint32_t>;
 
 // Without a header, the file has one column per element of the wanted ports, in their order.
 struct CsvForm {
