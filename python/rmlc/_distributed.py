@@ -44,6 +44,7 @@ class Job:
     params: str
     map: tuple[str, ...]
     partial: bool
+    cast_params: bool
     horizon: int
     late: str
 
@@ -63,7 +64,7 @@ class Job:
         """Returns an instance for a new key."""
         params = self._root + self.params if self.params else None
         return Instance(self.node, seed=key_seed(key, self.seed), params=params, map=self.map, partial=self.partial,
-                        horizon=self.horizon)
+                        cast_params=self.cast_params, horizon=self.horizon)
 
     # ---- whole keys, one after the other ----
 

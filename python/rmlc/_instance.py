@@ -36,7 +36,7 @@ class Instance(_core.Instance):
 
     def __init__(self, node: Node, *, seed: int = 0, load: Path | bytes | None = None,
                  params: Path | Mapping[str, Any] | None = None, map: Iterable[str] = (), partial: bool = False,
-                 horizon: int = 0) -> None:
+                 cast_params: bool = False, horizon: int = 0) -> None:
         super().__init__(node._core, whole(seed, "seed", 0, 2**64 - 1), whole(horizon, "horizon", 0, 2**63 - 1),
                          node._row_type)
         self.node = node
@@ -49,7 +49,7 @@ class Instance(_core.Instance):
         elif isinstance(params, Mapping):
             self.params.update(params)
         elif params is not None:
-            self.told = self._load_parameters(path_of(params, "params"), list(map), partial)
+            self.told = self._load_parameters(path_of(params, "params"), list(map), partial, cast_params)
 
     def run(self, inputs: Any = None, /, *, cycles: int | None = None, copy: bool = False, missing: str = "error",
             progress: bool = False, monitor: Iterable[str] = (), **named: Any) -> Rows:

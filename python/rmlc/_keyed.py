@@ -84,7 +84,7 @@ class Keyed(_core.Keyed):
 
     def __init__(self, node: Node, key: str, *, share: Iterable[str] = (), seed: int = 0,
                  load: Path | bytes | None = None, params: Path | None = None, map: Iterable[str] = (),
-                 partial: bool = False, horizon: int = 0) -> None:
+                 partial: bool = False, cast_params: bool = False, horizon: int = 0) -> None:
         refuse_key(node, key)
         if isinstance(share, str):
             raise TypeError(f"share: expected a list of patterns, got a str; write [{share!r}]")
@@ -93,7 +93,7 @@ class Keyed(_core.Keyed):
         self.node, self.key = node, key
         self._beginning: dict[str, Any] = {"share": list(share), "seed": seed, "horizon": horizon}
         if params is not None:  # params are the initial parameters of new keys
-            self._beginning |= {"params": params, "map": list(map), "partial": partial}
+            self._beginning |= {"params": params, "map": list(map), "partial": partial, "cast_params": cast_params}
         self._kind = ""  # the kind of the keys, once there are any
         self.told: list[str] = []  # messages about the loaded parameters
         if isinstance(params, Mapping):
@@ -103,7 +103,7 @@ class Keyed(_core.Keyed):
         if load is not None:
             self.load(load, map=map)
         elif params is not None:
-            self.told = self._load_parameters(path_of(params, "params"), list(map), partial)
+            self.told = self._load_parameters(path_of(params, "params"), list(map), partial, cast_params)
 
     def __len__(self) -> int:
         """The number of keys."""

@@ -52,7 +52,7 @@ class Request(NamedTuple):
     gathered: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
-    parameters: tuple[str, tuple[str, ...], bool] = ("", (), False)
+    parameters: tuple[str, tuple[str, ...], bool, bool] = ("", (), False, False)
     model: tuple[tuple[str, ...], ...] = ((), (), (), (), ())
     cpu: str = "native"
     optimization: int = 2
@@ -73,7 +73,7 @@ class Request(NamedTuple):
                     raise ValueError(f"{name}: {text!a} cannot be written as UTF-8; remove its lone surrogates")
             if name not in ("parameters", "model"):
                 setattr(request, name, list(value) if isinstance(value, tuple) else value)
-        request.set_parameters(self.parameters[0], list(self.parameters[1]), self.parameters[2])
+        request.set_parameters(self.parameters[0], list(self.parameters[1]), *self.parameters[2:])
         request.set_model(*(list(each) for each in self.model))
         return request
 
@@ -197,6 +197,7 @@ class Module:
         params: Path | None = None,
         map: Iterable[str] = (),
         partial: bool = False,
+        cast_params: bool = False,
         cpu: str = "native",
         optimization: int = 2,
         threads: int = 1,
@@ -218,7 +219,8 @@ class Module:
         gradients: patterns of parameters that keep their values. The changes that each would have received from cycle 0
         on are added up in `params["d PATH"]` of an instance. The sum is complete when the instance is `settled`. Such a
         program needs a schedule (E0701).
-        params, map, partial: a file with initial parameters, like `--load-params`, `--map` and `--partial`.
+        params, map, partial, cast_params: a file with initial parameters, like `--load-params`, `--map`, `--partial` and
+        `--cast-params`.
         cpu: "native", "generic" or the LLVM name of a processor.
         optimization: the level, from 0 to 3.
         threads: the greatest number of threads for a loop. Only loops over large tensors use several threads.
@@ -247,7 +249,8 @@ class Module:
             frozen=tuple(freeze),
             tunable=tuple(tunable),
             gathered=gathered,
-            parameters=(os.fspath(params) if params is not None else "", tuple(map), partial),
+            parameters=(os.fspath(params) if params is not None else "", tuple(map), partial,
+                        cast_params),
             cpu=cpu,
             optimization=optimization,
             threads=threads,
@@ -362,11 +365,12 @@ class Node:
 
         @overload
         def start(self, *, seed: int = 0, load: Path | bytes | None = None, params: Path | Mapping[str, Any] | None = None,
-                  map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Instance: ...
+                  map: Iterable[str] = (), partial: bool = False, cast_params: bool = False, horizon: int = 0) -> Instance: ...
 
         @overload
         def start(self, *, key: str, share: Iterable[str] = (), seed: int = 0, load: Path | bytes | None = None,
-                  params: Path | None = None, map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Keyed: ...
+                  params: Path | None = None, map: Iterable[str] = (), partial: bool = False, cast_params: bool = False,
+                  horizon: int = 0) -> Keyed: ...
 
     def start(
         self,
@@ -376,6 +380,7 @@ class Node:
         params: Path | Mapping[str, Any] | None = None,
         map: Iterable[str] = (),
         partial: bool = False,
+        cast_params: bool = False,
         horizon: int = 0,
         key: str | None = None,
         share: Iterable[str] = (),
@@ -385,7 +390,7 @@ class Node:
         seed: the seed of random functions.
         load: a saved state to continue from, as a file or as bytes.
         params: initial values of parameters, as a safetensors file or as a mapping of arrays by path.
-        map, partial: like `--map` and `--partial`, for a file of `params`.
+        map, partial, cast_params: like `--map`, `--partial` and `--cast-params`, for a file of `params`.
         horizon: the longest allowed segment, in cycles. With 0, only the memory limits it.
         key: the name of the column with the key of each row.
         share: patterns of parameters that all keys share.
@@ -396,12 +401,13 @@ class Node:
             if isinstance(params, Mapping):
                 raise TypeError("params: expected a file, got a mapping; with `key=`, save the parameters to a file")
             return Keyed(self, key, share=share, seed=seed, load=load, params=params, map=map, partial=partial,
-                         horizon=horizon)
+                         cast_params=cast_params, horizon=horizon)
         if share:
             raise TypeError("share: only keys can share parameters; give `key=` as well")
         from ._instance import Instance
 
-        return Instance(self, seed=seed, load=load, params=params, map=map, partial=partial, horizon=horizon)
+        return Instance(self, seed=seed, load=load, params=params, map=map, partial=partial, cast_params=cast_params,
+                        horizon=horizon)
 
     def trace(self, inputs: Any = None, *, watch: Iterable[str] = (), cycles: int | None = None, seed: int = 0,
               missing: str = "error", **named: Any) -> Any:

@@ -52,12 +52,12 @@ class Portable:
         request = self.request
         if not root:
             return Node(request)
-        parameters, renamed, partial = request.parameters
+        parameters = request.parameters[0]
         return Node(request._replace(
             file=root + request.file if os.path.isabs(request.file) else request.file,
             import_folders=tuple(root + each for each in request.import_folders),
             libraries=tuple(root + each if os.path.isabs(each) else each for each in request.libraries),
-            parameters=(root + parameters if parameters else "", renamed, partial)))
+            parameters=(root + parameters if parameters else "", *request.parameters[1:])))
 
 
 def _content(path: str) -> bytes | None:
@@ -79,11 +79,11 @@ def portable(node: Node, also: Iterable[str]) -> Portable:
     if not request.text and not own.endswith(".onnx"):
         request = request._replace(text=read_text(own))
         needed.discard(own)
-    parameters, renamed, partial = request.parameters
+    parameters = request.parameters[0]
     request = request._replace(
         # Imports are searched next to the file. A text without imports keeps the name that messages use.
         file=own if needed else request.file,
         import_folders=tuple(map(os.path.abspath, request.import_folders)),
         libraries=libraries,
-        parameters=(os.path.abspath(parameters) if parameters else "", renamed, partial))
+        parameters=(os.path.abspath(parameters) if parameters else "", *request.parameters[1:]))
     return Portable(request, tuple((each, read_bytes(each)) for each in sorted(needed)))

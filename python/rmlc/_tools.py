@@ -197,8 +197,7 @@ def build(request: Request, output: Path, emit: str, target: str, options: Itera
             words += ["--load-params", request.parameters[0]]
             for each in request.parameters[1]:
                 words += ["--map", each]
-            if request.parameters[2]:
-                words.append("--partial")
+            words += [word for word, given in zip(("--partial", "--cast-params"), request.parameters[2:]) if given]
         _checked(files, "build", *words, *options)
     return pathlib.Path(os.fspath(output)).absolute()
 

@@ -38,8 +38,8 @@ _TYPES = {"bool": "Boolean", "i8": "Byte", "u8": "Short", "i16": "Short", "u16":
 
 
 def apply(df: Any, node: Node, *, key: str, order_by: str | Iterable[str] | None = None, keep: Iterable[str] = (),
-          seed: int = 0, params: Path | None = None, map: Iterable[str] = (), partial: bool = False, horizon: int = 0,
-          late: str = "error") -> Any:
+          seed: int = 0, params: Path | None = None, map: Iterable[str] = (), partial: bool = False, cast_params: bool = False,
+          horizon: int = 0, late: str = "error") -> Any:
     """Runs a node over the rows of each key of a DataFrame, with a separate state for each key. Returns a DataFrame.
 
     df: a DataFrame of Spark with a column for each input of the node. A tensor is a column of arrays, or columns
@@ -49,7 +49,8 @@ def apply(df: Any, node: Node, *, key: str, order_by: str | Iterable[str] | None
     order_by: the columns that order the rows of a key. Two rows of a key must differ in these columns.
     keep: further columns to copy from each input row to its output row.
     seed: like `--seed`. The random numbers of a key use the seed of `--key-seed`.
-    params, map, partial: a file with the initial parameters of every key, like `--load-params`, `--map`, `--partial`.
+    params, map, partial, cast_params: a file with the initial parameters of every key, like `--load-params`, `--map`,
+    `--partial`, `--cast-params`.
     horizon: the longest allowed segment, in cycles.
     late: the treatment of late rows. A row is late if an earlier micro-batch contained a row of the same key that does
     not precede it in the order. "error" ends the query, "drop" leaves out late rows and repeated rows, and "accept"
@@ -84,7 +85,8 @@ def apply(df: Any, node: Node, *, key: str, order_by: str | Iterable[str] | None
     file = "" if params is None else os.path.abspath(params)
     job = Job(program=portable(node, [file] if file else []), key=key, order=tuple(order), kept=tuple(kept),
               inputs=tuple(inputs), schema=_arrow_schema(schema), seed=whole(seed, "seed", 0, 2**64 - 1),
-              params=file, map=tuple(map), partial=partial, horizon=whole(horizon, "horizon", 0, 2**63 - 1), late=late)
+              params=file, map=tuple(map), partial=partial, cast_params=cast_params,
+              horizon=whole(horizon, "horizon", 0, 2**63 - 1), late=late)
     # Check the file of parameters and that the node can save its state here, so that the error occurs before the job.
     instance = job.start("")
     if df.isStreaming:

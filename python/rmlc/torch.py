@@ -45,7 +45,7 @@ def _program(node: Node, source: str, name: str, text: str, first: Mapping[str, 
         file.write_bytes(_safetensors.write(constants))
         return Node(request._replace(
             text=source.rstrip("\n") + "\n" + text, node=name,
-            parameters=(str(file), (), True) if constants else ("", (), False),
+            parameters=(str(file), (), True, False) if constants else ("", (), False, False),
             gathered=tuple(prefix + path for path in gathered),
             frozen=tuple(prefix + pattern for pattern in request.frozen)))
 
@@ -89,7 +89,7 @@ def _still(node: Node) -> list[str]:
     """Returns the paths of the parameters that the program itself does not change."""
     if not node.params:
         return []
-    moving = Node(node._request._replace(gathered=("*",), parameters=("", (), False))).params
+    moving = Node(node._request._replace(gathered=("*",), parameters=("", (), False, False))).params
     return [path for path in node.params if "d " + path not in moving]
 
 

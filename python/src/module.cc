@@ -353,7 +353,7 @@ NB_MODULE(_core, m) {
       .def_rw("check_only", &CompileRequest::check_only)
       .def_rw("reference", &CompileRequest::reference)
       .def("set_parameters", [](CompileRequest& r, const std::string& file, const std::vector<std::string>& map,
-                                bool partial) { r.parameters = {file, map, partial}; })
+                                bool partial, bool cast) { r.parameters = {file, map, partial, cast}; })
       .def("set_model", [](CompileRequest& r, const std::vector<std::string>& dimensions,
                            const std::vector<std::string>& fixed, const std::vector<std::string>& states,
                            const std::vector<std::string>& trainable, const std::vector<std::string>& streams) {
@@ -380,9 +380,9 @@ NB_MODULE(_core, m) {
       .def("_save", save_keyed)
       .def("_load", load_keyed)
       .def("_load_parameters",
-           [](KeyedStepper& s, const std::string& file, const std::vector<std::string>& map, bool partial) {
+           [](KeyedStepper& s, const std::string& file, const std::vector<std::string>& map, bool partial, bool cast) {
              const UseOfKeyed use(s);
-             return s.load_parameters({file, map, partial});
+             return s.load_parameters({file, map, partial, cast});
            });
   PyType_Slot slots[] = {{Py_tp_methods, step_methods}, {0, nullptr}};
   nb::class_<Stepper>(m, "Instance", nb::type_slots(slots))
@@ -402,9 +402,9 @@ NB_MODULE(_core, m) {
       .def("_save", save, nb::arg("at_anchor") = false)
       .def("_load", load)
       .def("_load_parameters",
-           [](Stepper& s, const std::string& file, const std::vector<std::string>& map, bool partial) {
+           [](Stepper& s, const std::string& file, const std::vector<std::string>& map, bool partial, bool cast) {
              const Stepper::Use use(s);
-             return s.load_parameters({file, map, partial});
+             return s.load_parameters({file, map, partial, cast});
            })
       .def("_reset",
            [](Stepper& s) {

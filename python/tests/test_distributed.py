@@ -56,7 +56,7 @@ def job_of(node: rmlc.Node, key_type: Any, **options: Any) -> Job:
     given: dict[str, Any] = {
         "program": portable(node, []), "key": "m", "order": ("n",), "kept": ("n",),
         "inputs": tuple(port.name for port in node.inputs), "schema": schema, "seed": 5, "params": "", "map": (),
-        "partial": False, "horizon": 0, "late": "error", **options}
+        "partial": False, "cast_params": False, "horizon": 0, "late": "error", **options}
     made: Job = pickle.loads(pickle.dumps(Job(**given)))
     return made
 

@@ -408,6 +408,35 @@ def test_parameters_of_a_file_by_other_names(node: rmlc.Node, tmp_path: pathlib.
     assert any("slope" in each for each in partly.told)
 
 
+def test_parameters_of_a_wider_type(node: rmlc.Node, tmp_path: pathlib.Path) -> None:
+    """`cast_params` rounds the f64 of a file, wherever parameters are read; without it they are refused."""
+    file = tmp_path / "wide.safetensors"
+    instance = node.start()
+    instance.run(data(5))
+    instance.save(file)
+    module = rmlc.compile(LEARNER.replace("f64", "f32").replace("0.5", "cast(f32, 0.5)"))
+    narrow = module.node()
+    wanted = np.float32(instance.params["line.w"])
+    assert wanted != instance.params["line.w"]
+    for read in (lambda: narrow.start(params=file), lambda: narrow.start(params=file, key="k"),
+                 lambda: module.node(params=file)):
+        with pytest.raises((rmlc.RunError, rmlc.CompileError), match="does not convert exactly: --cast-params rounds it"):
+            read()
+    started = narrow.start(params=file, cast_params=True)
+    assert started.params["line.w"] == wanted and any("round" in each for each in started.told)
+    compiled = module.node(params=file, cast_params=True)
+    assert compiled.start().params["line.w"] == wanted
+    assert pickle.loads(pickle.dumps(compiled)).start().params["line.w"] == wanted
+    keyed = narrow.start(params=file, cast_params=True, key="k")
+    row = {"x": np.ones(1, np.float32), "t": np.ones(1, np.float32)}
+    assert keyed.run(k=["a"], **row).y == started.run(**row).y
+    compiled.build(tmp_path / "narrow.c", emit="c")
+    with pytest.raises(rmlc.CompileError, match="too large for that type"):
+        instance.params["line.w"] = 1e300
+        instance.save(file)
+        module.node(params=file, cast_params=True)
+
+
 def test_seeds() -> None:
     node = rmlc.compile("node main() -> (u: f64[4])\n  u = uniform([4], 0.0, 1.0);\n").node()
 
