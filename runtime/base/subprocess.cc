@@ -2,11 +2,13 @@
 // than pipes, so that a program that writes much to both outputs cannot block.
 #include "runtime/base/subprocess.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -15,6 +17,14 @@ extern char** environ;
 
 namespace rml {
 namespace {
+
+std::string contents_of(std::FILE* file) {
+  std::rewind(file);
+  std::string text;
+  char block[4096];
+  while (const std::size_t got = std::fread(block, 1, sizeof block, file)) text.append(block, got);
+  return text;
+}
 
 class TemporaryStream {
  public:
@@ -32,13 +42,7 @@ class TemporaryStream {
     std::rewind(file_);
     return written;
   }
-  std::string contents() {
-    std::rewind(file_);
-    std::string text;
-    char block[4096];
-    while (const std::size_t got = std::fread(block, 1, sizeof block, file_)) text.append(block, got);
-    return text;
-  }
+  std::string contents() { return contents_of(file_); }
 
  private:
   std::FILE* file_;
@@ -49,6 +53,16 @@ int wait_for(pid_t child) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Starts arguments[0]; 0 if that fails.
+pid_t spawn(const std::vector<std::string>& arguments, const posix_spawn_file_actions_t& actions,
+            const posix_spawnattr_t* attributes = nullptr) {
+  std::vector<char*> argv;
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  return posix_spawnp(&child, argv[0], &actions, attributes, argv.data(), environ) == 0 ? child : 0;
 }
 
 }  // namespace
@@ -74,23 +88,60 @@ std::optional<Finished> run_to_end(const std::vector<std::string>& arguments, co
                                    std::string_view input) {
   TemporaryStream text, output, errors;
   if (!text.open() || !output.open() || !errors.open() || !text.fill(input)) return std::nullopt;
-  std::vector<char*> argv;
-  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, text.descriptor(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors.descriptor(), STDERR_FILENO);
   if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  const pid_t child = spawn(arguments, actions);
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return std::nullopt;
+  if (child == 0) return std::nullopt;
   Finished result;
   result.status = wait_for(child);
   result.errors = errors.contents();
   result.output = output.contents();
+  return result;
+}
+
+std::unique_ptr<RunningProgram> RunningProgram::start(const std::vector<std::string>& arguments) {
+  std::unique_ptr<RunningProgram> program(new RunningProgram);
+  int ends[2];
+  if ((program->errors_ = std::tmpfile()) == nullptr || ::pipe2(ends, O_CLOEXEC) != 0) return nullptr;
+  program->output_ = ends[0];
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fileno(program->errors_), STDERR_FILENO);
+  // The thread that starts it may block signals.
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  program->child_ = spawn(arguments, actions, &attributes);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  return program->child_ == 0 ? nullptr : std::move(program);
+}
+
+RunningProgram::~RunningProgram() {
+  if (child_ != 0) {
+    ::kill(child_, SIGKILL);
+    wait_for(child_);
+  }
+  if (output_ >= 0) ::close(output_);
+  if (errors_ != nullptr) std::fclose(errors_);
+}
+
+Finished RunningProgram::wait() {
+  Finished result;
+  result.status = wait_for(child_);
+  child_ = 0;
+  result.errors = contents_of(errors_);
   return result;
 }
 

@@ -155,6 +155,12 @@ void InputRows::refuse_inputs() const {
       throw Failure(std::string(segments_.computed.last ? "--last" : "--segments-by") + ": '" + input.path +
                         "' is a live input, and only the next row shows whether a row is the last one; give a file",
                     exit_usage);
+    if (training_.shuffle && input.table)
+      throw Failure(
+          "--shuffle: '" + input.path +
+              "' is a Parquet or Arrow file, whose rows come in their order; convert it, "
+              "for example in Python: pyarrow.csv.write_csv(pyarrow.parquet.read_table(\"x.parquet\"), \"x.csv\")",
+          exit_usage);
     if (!several || is_regular(input)) continue;
     throw Failure(again + ": " + (input.path == "-" ? "standard input" : "'" + input.path + "'") +
                       " is no regular file, and can be read only once: give a file, --input FILE",

@@ -123,7 +123,8 @@ std::vector<std::string> names_of(const CLI::App& app) {
 }
 
 bool has_suffix_of_rows(const std::string& name) {
-  for (const std::string_view suffix : {".csv", ".csv.gz", ".jsonl", ".npz", ".npy", ".chron", ".tsv", ".json"})
+  for (const std::string_view suffix :
+       {".csv", ".csv.gz", ".jsonl", ".npz", ".npy", ".chron", ".tsv", ".json", ".parquet", ".arrow", ".feather"})
     if (name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0)
       return true;
   return false;

@@ -341,7 +341,8 @@ node main(end: bool, x: f64[2] dealt end by 3, label: f64 dealt end by 3)
         self.refused(*line, "--validate", "valid.csv", "--save", "valid.csv", words="the file is an input or output")
         self.refused("counted.rml", "--validate", "in.csv", "--input", "in.csv", words="no output 'loss'; name the output")
         for suffix in ("parquet", "arrow", "feather"):
-            self.refused("line.rml", "--input", f"x.{suffix}", words="convert the file, for example in Python: pyarrow.csv")
+            self.refused("line.rml", "--input", f"x.{suffix}", "--shuffle", "--epochs", 2,
+                         words="rows come in their order; convert it, for example in Python: pyarrow.csv")
         self.refused(*line, "--save-params", "p", words="--save FILE writes the parameters")
 
     def test_wrong_groups(self):

@@ -23,6 +23,23 @@ namespace {
 constexpr std::size_t chunk = std::size_t{256} << 10;
 }  // namespace
 
+std::size_t read_descriptor(int fd, char* to, std::size_t room, const Waiting& waiting, const std::string& name) {
+  pollfd wanted[] = {{fd, POLLIN, 0}, {waiting.cut_short, POLLIN, 0}};
+  bool waited = false;
+  while (true) {
+    const int ready = ::poll(wanted, 2, waited ? 200 : 0);
+    if (ready > 0 && wanted[1].revents != 0) throw Interrupted{};
+    if (ready > 0) {
+      const ssize_t count = ::read(fd, to, room);
+      if (count >= 0) return static_cast<std::size_t>(count);
+      if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
+        throw Failure("cannot read '" + name + "': " + std::strerror(errno));
+    }
+    if (interrupt_signal() != 0) throw Interrupted{};
+    waiting.tick(waited);
+  }
+}
+
 struct ByteSource::Inflater {
   z_stream stream{};
   Coding coding;
@@ -152,24 +169,9 @@ std::size_t ByteSource::read_raw(char* to, std::size_t room) {
     raw_read_ += count;
     return count;
   }
-  pollfd wanted[] = {{fd_, POLLIN, 0}, {waiting_.cut_short, POLLIN, 0}};
-  bool waited = false;
-  while (true) {
-    const int ready = ::poll(wanted, 2, waited ? 200 : 0);
-    if (ready > 0 && wanted[1].revents != 0) throw Interrupted{};
-    if (ready > 0) {
-      const ssize_t count = ::read(fd_, to, room);
-      if (count >= 0) {
-        raw_read_ += static_cast<std::uint64_t>(count);
-        return static_cast<std::size_t>(count);
-      }
-      if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
-        throw Failure("cannot read '" + name_ + "': " + std::strerror(errno));
-      }
-    }
-    if (interrupt_signal() != 0) throw Interrupted{};
-    waiting_.tick(waited);
-  }
+  const std::size_t count = read_descriptor(fd_, to, room, waiting_, name_);
+  raw_read_ += count;
+  return count;
 }
 
 std::size_t ByteSource::inflate_some(char* to, std::size_t room) {

@@ -19,6 +19,10 @@
 
 namespace rml::rt {
 
+// Reads bytes of a descriptor as soon as there are some; 0 at the end. Throws Interrupted after a signal, and Failure,
+// which contains the name, for an error.
+std::size_t read_descriptor(int fd, char* to, std::size_t room, const Waiting& waiting, const std::string& name);
+
 class ByteSource {
  public:
   enum class Coding { plain, gzip, deflate };

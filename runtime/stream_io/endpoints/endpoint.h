@@ -23,6 +23,7 @@ struct Endpoint {
   Format format = Format::csv;
   Reading reading;  // options of the format, for inputs
   bool gzip = false;
+  bool table = false;    // inputs: a Parquet or Arrow file, whose rows come as CSV
   bool present = false;  // outputs: only rows in which a sampled value is present
   bool append = false;   // outputs: the rows of the file remain
   Ports ports;

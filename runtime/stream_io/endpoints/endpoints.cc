@@ -11,6 +11,7 @@
 #include "runtime/base/failure.h"
 #include "runtime/base/file_identity.h"
 #include "runtime/stream_io/endpoints/present_rows.h"
+#include "runtime/stream_io/formats/table_file.h"
 #include "runtime/stream_io/live/peer_streams.h"
 #include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/spelling.h"
@@ -35,10 +36,6 @@ std::optional<Format> format_named(const std::string& name) {
   return std::nullopt;
 }
 
-bool is_arrow(const std::string& path) {
-  return has_suffix(path, ".parquet") || has_suffix(path, ".arrow") || has_suffix(path, ".feather");
-}
-
 bool is_device_or_pipe(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
@@ -55,7 +52,21 @@ void choose_peer_format(Endpoint& endpoint, const std::string& stdio_format, con
                 exit_usage);
 }
 
-void choose_format(Endpoint& endpoint, const std::string& stdio_format, const char* option) {
+// Chooses CSV for an input that is a Parquet or Arrow file, and refuses such an output.
+void choose_table(Endpoint& endpoint, Direction direction) {
+  const std::string what = std::string(option_name(direction)) + " " + endpoint.path + ": Parquet and Arrow files ";
+  if (direction == Direction::out)
+    throw Failure(what +
+                      "are read only; write .csv, and convert it, for example in Python: "
+                      "pyarrow.parquet.write_table(pyarrow.csv.read_csv(\"x.csv\"), \"x.parquet\")",
+                  exit_usage);
+  if (endpoint.gzip) throw Failure(what + "are not compressed as a whole: gunzip it", exit_usage);
+  endpoint.table = true;
+  endpoint.format = Format::csv;
+}
+
+void choose_format(Endpoint& endpoint, const std::string& stdio_format, Direction direction) {
+  const char* const option = option_name(direction);
   const Format stdio = format_named(stdio_format).value_or(Format::csv);
   endpoint.format = stdio;
   if (endpoint.path == "-") return;
@@ -67,15 +78,13 @@ void choose_format(Endpoint& endpoint, const std::string& stdio_format, const ch
   const bool has_dot = dot != path.npos && path.find('/', dot) == path.npos;
   if (const auto format = has_dot ? format_named(path.substr(dot + 1)) : std::nullopt) {
     endpoint.format = *format;
-  } else if (is_arrow(path)) {
-    throw Failure(std::string(option) + " " + endpoint.path +
-                      ": Parquet and Arrow files are not read or written directly; convert the file, for example in "
-                      "Python: pyarrow.csv.write_csv(pyarrow.parquet.read_table(\"x.parquet\"), \"x.csv\")",
-                  exit_usage);
+  } else if (is_table_file(path)) {
+    choose_table(endpoint, direction);
   } else if (stdio_format.empty() && !is_device_or_pipe(endpoint.path)) {
     throw Failure(std::string(option) + " " + endpoint.path +
                       ": the suffix does not name a format; use .csv, .jsonl, .chron, .npy or .npz (each also with "
-                      ".gz), or --format",
+                      ".gz)" +
+                      (direction == Direction::in ? ", .parquet, .arrow or .feather" : "") + ", or --format",
                   exit_usage);
   }
 }
@@ -297,9 +306,9 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
   }
   std::vector<Endpoint> endpoints = assign_ports(direction, arguments, row, reading, computed);
   for (Endpoint& endpoint : endpoints) {
-    choose_format(endpoint, stdio_format, option_name(direction));
+    choose_format(endpoint, stdio_format, direction);
     endpoint.reading = reading;
-    if (endpoint.peer) endpoint.reading.separator = Reading().separator;
+    if (endpoint.peer || endpoint.table) endpoint.reading.separator = Reading().separator;
     if (key && endpoint.format != Format::npy && std::ranges::find(endpoint.ports, *key) == endpoint.ports.end())
       endpoint.ports.insert(endpoint.ports.begin(), *key);
     check_ports(direction, endpoint, row);

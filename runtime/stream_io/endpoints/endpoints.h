@@ -1,7 +1,8 @@
 // Plans the inputs and outputs of a run from the arguments of --input and --output, before any file is opened.
 //
 // An argument is NAME=FILE for one port, or FILE for all ports without an argument of their own.
-// The suffix determines the format of a file (.csv .jsonl .chron .npy .npz, each also .gz).
+// The suffix determines the format of a file (.csv .jsonl .chron .npy .npz, each also .gz). Inputs may also be Parquet
+// and Arrow files, which are read as CSV (table_file.h).
 // Standard streams, and devices and pipes without a suffix, use --format, by default CSV. A file
 // may be used once, and not both as input and output, because the output would destroy the input.
 // Instead of FILE there may be the address of a peer (live/address.h), which includes the format

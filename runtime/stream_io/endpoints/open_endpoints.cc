@@ -5,18 +5,32 @@
 
 #include "runtime/stream_io/endpoints/old_rows.h"
 #include "runtime/stream_io/endpoints/present_rows.h"
+#include "runtime/stream_io/formats/table_file.h"
 #include "runtime/stream_io/live/peer_streams.h"
 #include "runtime/stream_io/live/timer_rows.h"
 
 namespace rml::rt {
 namespace {
 
-ByteSource open_bytes(const Endpoint& input, const Waiting& waiting) {
+// The columns of a table that are read: those of the ports, and those to be kept.
+std::vector<TableColumn> columns_of_table(const Endpoint& input, const Row& row) {
+  std::vector<TableColumn> columns;
+  for (const std::uint32_t i : input.ports) {
+    const rml_port& port = row.port(i);
+    columns.emplace_back(port.name, std::vector<std::uint64_t>(port.dims, port.dims + port.rank));
+  }
+  if (input.kept != nullptr)
+    for (const std::string& name : input.kept->names()) columns.emplace_back(name, std::vector<std::uint64_t>());
+  return columns;
+}
+
+ByteSource open_bytes(const Endpoint& input, const Row& row, const Waiting& waiting) {
   if (is_timer(input)) return ByteSource::memory(input.path, {});
   if (input.peer) {
     return ByteSource::peer(input.path, peer_input(*input.peer, input.format == Format::csv),
                             static_cast<std::size_t>(input.peer->line), waiting);
   }
+  if (input.table) return open_table(input.path, columns_of_table(input, row), waiting);
   const auto coding = input.gzip ? ByteSource::Coding::gzip : ByteSource::Coding::plain;
   return ByteSource::open(input.path, coding, waiting);
 }
@@ -62,7 +76,7 @@ std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row
   if (inputs.empty()) return nullptr;
   // Opens all inputs before the first is read, because reading a header may wait.
   std::vector<ByteSource> bytes;
-  for (const Endpoint& input : inputs) bytes.push_back(open_bytes(input, waiting));
+  for (const Endpoint& input : inputs) bytes.push_back(open_bytes(input, row, waiting));
   std::vector<std::unique_ptr<RowSource>> sources;
   std::vector<Ports> ports;
   // Timers come first: a row that a peer has sent is not read before the tick of its cycle.
