@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "semantics/core/attributes.h"
 #include "semantics/core/queries.h"
@@ -29,13 +30,31 @@ std::vector<Attribute> along_elements() {
   return {axis, keepdims};
 }
 
+// A call that may fail is kept even if no result is read. It gets one of them, because the results of a part are
+// values.
+void read_every_call(Core& body) {
+  std::vector<bool> read(body.values.size(), false);
+  for (const rml::Value& v : body.values)
+    if (const auto* result = std::get_if<core::Result>(&v.rhs)) read[result->call.index] = true;
+  for (std::size_t v = 0; v < read.size(); ++v) {
+    const auto* call = std::get_if<core::Call>(&body.values[v].rhs);
+    if (call == nullptr || read[v] || body.externals[call->external].outputs.empty()) continue;
+    rml::Value result = body.values[v];
+    std::tie(result.dtype, result.shape) = body.externals[call->external].outputs[0];
+    result.rhs = core::Result{ValueId{v}, 0};
+    body.values.push_back(std::move(result));
+  }
+}
+
 // The body with memory only on clocks that are the same for all elements, and with operands
 // first.
 Core prepared(const Core& given, std::size_t sequences) {
   Core body = remove_unreachable(given);
   hold_sampled(body, Elements(body, sequences));
   renumber(body, std::vector<bool>(body.values.size(), true));
-  return remove_unreachable(std::move(body));
+  body = remove_unreachable(std::move(body));
+  read_every_call(body);
+  return body;
 }
 
 class Spreader {
