@@ -130,8 +130,9 @@ std::optional<std::string> memory_text(Session& session, const steps::Program& p
   const auto module = emit_module(session, program, {});
   if (!module) return std::nullopt;
   const MemoryUse use = module->memory();
-  std::string text = "memory: " + std::to_string(use.state) + " bytes of state; " + std::to_string(use.kept) +
-                     " kept from cycle to cycle, " + std::to_string(use.scratch) + " shared within one\n";
+  std::string text = "memory: " + std::to_string(use.state) + " bytes of state: " + std::to_string(use.kept) +
+                     " kept from cycle to cycle, " + std::to_string(use.scratch) + " for values of one cycle, " +
+                     std::to_string(use.state - use.kept - use.scratch) + " for the runtime and alignment\n";
   for (std::size_t u = 0; u < program.units.size(); ++u) {
     std::size_t bytes = 0;
     for (const steps::ArrayInfo& array : program.arrays)

@@ -13,13 +13,15 @@
 namespace rml::rt {
 namespace {
 
-// CLI11 replaces an integer that is too large by the largest one, so the text is checked.
-std::string at_most(const std::string& text, std::uint64_t most) {
+// The message for a wrong integer. CLI11's own one would contain the largest double, and CLI11 replaces an integer that
+// is too large by the largest one.
+std::string complaint_of_integer(const std::string& text, std::uint64_t most) {
   char* end = nullptr;
   errno = 0;
   const std::uint64_t number = std::strtoull(text.c_str(), &end, 0);
-  const bool whole = !text.empty() && end == text.c_str() + text.size();
-  return whole && (errno == ERANGE || number > most) ? "'" + text + "': must be at most " + std::to_string(most) : "";
+  if (text.empty() || end != text.c_str() + text.size()) return "'" + text + "' is not a whole number";
+  if (text.find('-') != std::string::npos) return "'" + text + "': must be 0 or more";
+  return errno == ERANGE || number > most ? "'" + text + "': must be at most " + std::to_string(most) : "";
 }
 
 }  // namespace
@@ -27,13 +29,11 @@ std::string at_most(const std::string& text, std::uint64_t most) {
 std::string complaint_of_name(const std::string& name) { return name.empty() ? "an empty name" : ""; }
 
 std::string complaint_of_count(const std::string& text) {
-  if (!CLI::NonNegativeNumber(text).empty()) return "'" + text + "': must be 0 or more";
-  return at_most(text, std::numeric_limits<std::int64_t>::max());
+  return complaint_of_integer(text, std::numeric_limits<std::int64_t>::max());
 }
 
 std::string complaint_of_seed(const std::string& text) {
-  if (!CLI::NonNegativeNumber(text).empty()) return "'" + text + "': must be 0 or more";
-  return at_most(text, std::numeric_limits<std::uint64_t>::max());
+  return complaint_of_integer(text, std::numeric_limits<std::uint64_t>::max());
 }
 
 std::string complaint_of_positive(const std::string& text) {
@@ -47,7 +47,7 @@ std::string complaint_of_save_every(const std::string& text) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
   if (!digits) return complaint_of_duration(text);
   if (text.find_first_not_of('0') == text.npos) return "'" + text + "': must be 1 or more";
-  return at_most(text, std::numeric_limits<std::int64_t>::max());
+  return complaint_of_count(text);
 }
 
 std::string complaint_of_delimiter(const std::string& text) {

@@ -113,6 +113,7 @@ void ClockMessages::explain(Diagnostic& d, const Use& use) {
 }
 
 void ClockMessages::mismatch(const Use& found, const Use& wanted, ClockSolver::Outcome outcome) {
+  if (outcome == ClockSolver::Outcome::cyclic && sampled_by_merge(found.clock, wanted.clock)) return;
   // The primary place is the operand to be sampled, if there is one.
   std::vector<ClockCondition> between;
   bool swap = wanted.expr.valid() && sampling(wanted.clock, found.clock, between);
@@ -205,6 +206,31 @@ void ClockMessages::unsampled_merge(ExprId e, const ast::Merge& merge, const Bra
   if (choice.size() <= 200) d.note("if both branches are present at every cycle, write `" + choice + "`");
 }
 
+bool ClockMessages::sampled_by_merge(std::uint32_t variable) {
+  const Variable& v = clocks_.resolved.variables[variable];
+  const ExprId site = solver_[clocks_.variables[variable]].site;
+  const auto* merge = site.valid() ? std::get_if<ast::Merge>(&program_[site]) : nullptr;
+  const SolverClock clock = solver_.find(clocks_.variables[variable]);
+  if (merge == nullptr || solver_[clock].kind != ClockSolver::Kind::on) return false;
+  if (v.type != nullptr && v.type->clock.valid()) return false;
+  const auto branch = [&](ExprId e) {
+    const auto* read = std::get_if<VariableRef>(&names_.references[e.index]);
+    return Branch{e, solver_[clock].parent, read == nullptr || read->variable != variable};
+  };
+  const Branch on_true = branch(merge->on_true), on_false = branch(merge->on_false);
+  if (on_true.sampled && on_false.sampled) return false;
+  unsampled_merge(site, *merge, on_true, on_false);
+  return true;
+}
+
+bool ClockMessages::sampled_by_merge(SolverClock a, SolverClock b) {
+  for (std::uint32_t v = 0; v < clocks_.variables.size(); ++v) {
+    const SolverClock clock = solver_.find(clocks_.variables[v]);
+    if ((clock == solver_.find(a) || clock == solver_.find(b)) && sampled_by_merge(v)) return true;
+  }
+  return false;
+}
+
 void ClockMessages::unnamed_result(const ast::Call& call, const ast::Node& callee, std::size_t j,
                                    const ast::Parameter& dependent) {
   report(Code::E0402, call.callee_span,
@@ -225,6 +251,7 @@ void ClockMessages::hidden_condition(std::uint32_t variable, ClockCondition cond
   const Variable& v = clocks_.resolved.variables[variable];
   const std::string name = program_.text(v.name), of = program_.text(node.name);
   if (node.derived_from.valid() && unsampled_rate(v)) return;
+  if (sampled_by_merge(variable)) return;
   Diagnostic& d = report(Code::E0402, v.span,
                          "`" + name + "` is present only when " + condition_text(condition) + ", which callers of `" +
                              of + "` cannot name",

@@ -69,6 +69,13 @@ class ClockMessages {
   // True in a node that `diff` made if the variable is an argument of the optimiser, which does
   // not sample it.
   bool unsampled_rate(const Variable& v);
+  // Reports the `merge` that gave a variable its clock, if the variable is the branch itself: it was meant to be
+  // present at every cycle of the `merge`. False if there is none. The second form searches the variables on two
+  // clocks.
+  //
+  //   large = x > 5.0;  y = merge large 5.0 x;       x is sampled by `large`, which is computed from x
+  bool sampled_by_merge(std::uint32_t variable);
+  bool sampled_by_merge(SolverClock a, SolverClock b);
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
   const std::string& variable_name(std::int32_t variable) const;
   std::string presence(SolverClock t);

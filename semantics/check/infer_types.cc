@@ -515,7 +515,9 @@ TypeId TypeChecker::apply(ExprId e, OperatorId op, const std::vector<ExprId>& op
     TypeId wanted = variable(solver_, slot);
     const std::string name = applied_name(e);
     if ((solver_.set(found) & slot.allowed) == 0) {
-      messages_.not_accepted(operand, found, slot.allowed, "`" + name + "`", true);
+      const bool in_front = slot.allowed == dtypes::boolean && std::holds_alternative<ast::Binary>(program_[e]) &&
+                            operand == operands[0] && sampled_in_front(operand) == operand;
+      messages_.not_accepted(operand, found, slot.allowed, "`" + name + "`", true, in_front ? e : ExprId{});
       good = false;
     } else if (!solver_.restrict(found, slot.allowed, {Why::use, program_.span(e)}) || !solver_.unify(wanted, found)) {
       std::string pair = previous.valid() ? "`" + short_text(program_, previous) + "` is " + describe(wanted) + ", `" +

@@ -223,8 +223,10 @@ void TypeMessages::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b
   d.fix(program_.span(changed), replacement, "write `" + replacement + "`");
 }
 
-void TypeMessages::not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
-  refuse(at, found, allowed, who, stream);
+void TypeMessages::not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream,
+                                ExprId condition_of) {
+  Diagnostic* d = refuse(at, found, allowed, who, stream);
+  if (d != nullptr && condition_of.valid()) suggest_condition(*d, at, condition_of, false);
 }
 
 void TypeMessages::condition_too_short(ExprId sampled, TypeId found, ExprId whole) {
@@ -234,13 +236,19 @@ void TypeMessages::condition_too_short(ExprId sampled, TypeId found, ExprId whol
       Code::E0301, span,
       "the condition of `when` must be bool, but `" + short_text(program_, when.condition) + "` is " + describe(found),
       "this is " + describe(found));
+  suggest_condition(d, sampled, whole, true);
+}
+
+void TypeMessages::suggest_condition(Diagnostic& d, ExprId sampled, ExprId whole, bool certain) {
+  const auto& when = std::get<ast::When>(program_[sampled]);
   d.note("`when` binds tighter than operators: write its condition as a name, a call, or in parentheses");
   const std::string behind = expression_text(program_, whole).substr(expression_text(program_, sampled).size());
   const std::string condition = "(" + atom_text(program_, when.condition) + behind + ")";
+  const Span span = program_.span(when.condition);
   const Span last = program_.span(std::get<ast::Binary>(program_[whole]).right);
   if (condition.size() <= 200)
     d.fix(join(span, last), condition, "write `when " + std::string(when.positive ? "" : "not ") + condition + "`",
-          true);
+          certain);
 }
 
 void TypeMessages::no_static_integer(ExprId at, TypeId found, const std::string& who, ExprId call,

@@ -37,8 +37,10 @@ class TypeMessages {
   // this type.
   void defines(DTypeSet type) { defined_ = type; }
   // Reports a type that an operator does not accept. `stream`: a cast can be inserted around the
-  // expression.
-  void not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream);
+  // expression. `condition_of`: the `and` or `or` of which a sampled expression is the first operand, so that it was
+  // probably meant to be the condition: `x when c and d`.
+  void not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream,
+                    ExprId condition_of = {});
   // Reports an expression that is not a static integer. `call` is the operator whose attribute it
   // is, if any.
   void no_static_integer(ExprId at, TypeId found, const std::string& who, ExprId call, const std::string& of);
@@ -56,6 +58,8 @@ class TypeMessages {
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
   // The diagnostic, or null if the cause has been reported elsewhere.
   Diagnostic* refuse(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream);
+  // Suggests that `whole`, whose first operand is the sampled expression, was meant to be the condition.
+  void suggest_condition(Diagnostic& d, ExprId sampled, ExprId whole, bool certain);
   void suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b, TypeId type_b, bool stream = true);
   void explain(Diagnostic& d, TypeId t, const std::string& subject, Span shown);
   // True if the expression uses a constant whose value of `-D` was already reported as wrong: all

@@ -75,9 +75,6 @@ void add_condition(const Core& core, const Hop& h, std::string& where) {
 void explain_cycle(const Core& core, const std::vector<Hop>& path, Diagnostic& d) {
   if (path.empty()) return;
   auto named = [&](ValueId v) { return !core[v].name.empty(); };
-  // Labels mark the equations and notes give the order along the path. One equation needs no
-  // notes.
-  const auto equations = std::ranges::count_if(path, [&](const Hop& h) { return named(h.to); });
   // Begins at a named value, if there is one.
   std::size_t begin = 0;
   while (begin < path.size() && !named(path[begin].from)) ++begin;
@@ -86,6 +83,7 @@ void explain_cycle(const Core& core, const std::vector<Hop>& path, Diagnostic& d
   int weight = 0;
   bool moved = false;
   std::string where;
+  std::vector<std::pair<Span, std::string>> hops;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const Hop& h = path[(begin + i) % path.size()];
     weight += h.weight;
@@ -101,14 +99,20 @@ void explain_cycle(const Core& core, const std::vector<Hop>& path, Diagnostic& d
       when = "the same cycle (the previous and the next cancel out)";
     }
     const std::string needing = told(core, from), needed = told(core, h.to);
-    const std::string hop = needing + " needs " + (needed == needing && !needed.starts_with('`') ? "itself" : needed) +
-                            " at " + when + where;
-    d.label(core[from].span, hop);
-    if (equations > 1 || core[from].span == Span{}) d.note(hop);
+    std::pair hop(core[from].span, needing + " needs " +
+                                       (needed == needing && !needed.starts_with('`') ? "itself" : needed) + " at " +
+                                       when + where);
+    if (std::ranges::find(hops, hop) == hops.end()) hops.push_back(std::move(hop));
     from = h.to;
     weight = 0;
     moved = false;
     where.clear();
+  }
+  // Labels mark the equations and notes give the order along the path. One equation needs no
+  // notes.
+  for (const auto& [at, text] : hops) {
+    d.label(at, text);
+    if (hops.size() > 1 || at == Span{}) d.note(text);
   }
 }
 

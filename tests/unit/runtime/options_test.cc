@@ -59,6 +59,8 @@ TEST(Options, delimiters) {
                   "' is not a delimiter: give a character such as ; or |, or tab\nsee --help\n");
   }
   EXPECT_EQ(misused({"--cycles", "-1"}), "--cycles: '-1': must be 0 or more\nsee --help\n");
+  EXPECT_EQ(misused({"--cycles", "five"}), "--cycles: 'five' is not a whole number\nsee --help\n");
+  EXPECT_EQ(misused({"--cycles", "1.5"}), "--cycles: '1.5' is not a whole number\nsee --help\n");
 }
 
 TEST(Options, inputs_by_name) {
