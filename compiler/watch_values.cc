@@ -16,7 +16,8 @@ std::vector<Port> matching_watches(const Core& core, const std::string& pattern,
   }
   if (found.empty()) {
     auto& d = diagnostics.report(Code::E0201, {}, "no variable '" + pattern + "' to watch in '" + core.entry + "'");
-    const std::string near = did_you_mean(pattern, names);
+    const auto longer = std::ranges::find_if(names, [&](const std::string& n) { return n.ends_with("." + pattern); });
+    const std::string near = longer != names.end() ? *longer : did_you_mean(pattern, names);
     if (!near.empty()) d.note("did you mean '" + near + "'?");
   }
   return found;

@@ -377,8 +377,8 @@ class Expansion {
     if (problem.empty()) return true;
     Diagnostic& d = report(call_.callee_span, problem, "`" + interface_text(program_, f_) + "`");
     if (call_.arguments.size() != wanted)
-      d.note("behind the arguments of `" + program_.text(f_.of.name) +
-             "` stand `bp`, which is true at the cycles at which gradients are computed, and for each float result its "
+      d.note("after the arguments of `" + program_.text(f_.of.name) +
+             "` come `bp`, which is true at the cycles at which gradients are computed, and for each float result its "
              "adjoint, the derivative of the loss by this result");
     if (targets != f_.results())
       d.note(gradients_text() + (targets < f_.results() ? "; write `_` for a result that is not used" : ""));

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/base/readable.h"
 #include "runtime/stream_io/csv_records.h"
 #include "runtime/stream_io/formats/readers.h"
 #include "runtime/stream_io/missing_cells.h"
@@ -23,6 +24,11 @@
 
 namespace rml::rt {
 namespace {
+
+std::string cut_name(const std::string& column) {
+  constexpr std::size_t most = 100;
+  return column.size() <= most ? column : column.substr(0, cut_before_character(column, most)) + "…";
+}
 
 // Marks columns that always take the general path, since no scalar has this type.
 constexpr std::uint8_t as_text = 255;
@@ -230,12 +236,13 @@ void CsvReader::missing(std::uint32_t i, std::uint64_t element, const std::vecto
       throw Failure(text + "; there is a column '" + other + "', but the input is not a scalar");
     }
     if (port.rank == 0 && other.rfind(std::string(port.name) + "[", 0) == 0) {
-      throw Failure(text + "; there is a column '" + other.substr(0, 100) + (other.size() > 100 ? "…" : "") +
-                    "', but the input is a scalar");
+      throw Failure(text + "; there is a column '" + cut_name(other) + "', but the input is a scalar");
     }
   }
   const std::string near = did_you_mean(wanted, unknown);
   const auto sampled = near.empty() && port.always != 0 ? sampled_by(row_, i, wanted_) : std::nullopt;
+  if (!sampled && near.empty() && columns_.size() == 1 && unknown.size() == 1)
+    throw Failure(text + "; the first line, which names the columns, has only '" + cut_name(unknown[0]) + "'");
   if (!sampled) throw Failure(text + near);
   const std::string other = row_.port(*sampled).name;
   throw Failure(text + "; it says when '" + other + "' is present: --missing absent derives it from the cells of '" +

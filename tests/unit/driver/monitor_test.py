@@ -237,6 +237,8 @@ class Monitor(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("error[E0201]: no variable 'layer.z' to watch in 'main'", done.stderr)
         self.assertIn("did you mean 'layer.", done.stderr)
+        done = rmlc("run", self.file, "--watch", "y", "--input", "x.csv")
+        self.assertIn("did you mean 'layer.y'?", done.stderr)
         done = rmlc("build", self.file, "--emit", "lib", "--watch", "*")
         self.assertEqual((done.returncode, done.stderr), (2, "rmlc: --watch works with programs only, not with --emit lib\n"))
 

@@ -160,6 +160,9 @@ TEST(CsvErrors, missing_column) {
             "input is not a scalar\n");
   EXPECT_EQ(refused_csv(one_float, "x[0]\n1\n", ""),
             "in.csv:1: no column 'x' for input 'x' (f32); there is a column 'x[0]', but the input is a scalar\n");
+  EXPECT_EQ(refused_csv(two, "-- file: rows.csv\nx,n\n", ""),
+            "in.csv:1: no column 'x' for input 'x' (f32); the first line, which names the columns, has only "
+            "'--file:rows.csv'\n");
 }
 
 TEST(CsvErrors, another_separator) {
