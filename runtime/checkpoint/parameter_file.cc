@@ -270,88 +270,128 @@ class Placed {
   const NamedMemories program_, listed_;
 };
 
+// Reads the parameters of one file, and records which of them are found.
+class ParameterReading {
+ public:
+  ParameterReading(const ParameterSource& source, const std::string& entry, LoadedParameters& to)
+      : source_(source), entry_(entry), map_(parse_map(source.map)), to_(to) {
+    to_.bytes = read_whole_file(source.file);
+    file_ = read_safetensors(source.file, to_.bytes);
+    check_checksum(source.file, to_.bytes, file_);
+    if (const auto keys = file_.metadata.find(keys_key); keys != file_.metadata.end())
+      throw Failure("--load-params " + source.file + ": the file has the states of " + keys->second +
+                    " keys, each with its own parameters; load it in a run with --key, by --load");
+  }
+
+  // Gives the tensors the names that they have in the program. memories: those of the program.
+  void rename(const NamedMemories& memories) {
+    for (const TensorIn& tensor : file_.tensors) names_.push_back(tensor.name);
+    check_map(map_, names_, source_.file);
+    rename_tensors(file_, source_.file, [&](const std::string& name) { return by_map(name, map_); });
+    placed_.emplace(file_, source_.file, memories);
+    const auto program = file_.metadata.find("program");
+    of_this_ = placed_->any() && program != file_.metadata.end() && program->second == entry_;
+    if (of_this_) {
+      const Matched found = placed_->match(file_, map_);
+      rename_tensors(file_, source_.file, [&](const std::string& name) { return by_list(name, found.all); });
+      for (std::size_t k = 0; k < names_.size(); ++k)
+        if (file_.tensors[k].name.ends_with(')')) names_[k] = file_.tensors[k].name;
+    }
+    matching_.emplace(file_, names_, entry_);
+  }
+
+  void take(const rml_parameter& p) {
+    const TensorIn* const tensor = matching_->find(p.path);
+    if (tensor == nullptr) {
+      missing_.push_back(&p);
+      problems_.push_back(matching_->missing(p));
+      return;
+    }
+    taken_.insert(tensor);
+    const std::string& name = names_[static_cast<std::size_t>(tensor - file_.tensors.data())];
+    std::string problem = complaint(*tensor, p, source_.cast);
+    if (problem.empty() && (!of_this_ || is_mapped(name, map_))) problem = placed_->misplaced(p.path, name);
+    if (problem.empty())
+      give(p, *tensor, name);
+    else
+      problems_.push_back(problem);
+  }
+
+  // Throws Failure if not all parameters are found, and a partial load is not possible or not requested.
+  void refuse_problems() const {
+    if (problems_.empty() || (source_.partial && !to_.given.empty())) return;
+    std::string mends;
+    const std::string way = map_.empty() ? matching_->proposal(missing_) : "";
+    if (!way.empty()) mends += "\n  --map '" + way + "' finds most of the missing parameters";
+    if (way.empty() && !missing_.empty()) mends += "\n  --map OLD=NEW loads OLD of the file as NEW of the program";
+    if (!to_.given.empty())
+      mends += "\n  --partial loads the " + std::to_string(to_.given.size()) + " that fit, and lists them";
+    throw Failure(source_.file +
+                  (source_.partial ? ": nothing in it is a parameter of '" : ": not the parameters of '") + entry_ +
+                  "':" + some_of(problems_) + mends);
+  }
+
+  void report() const {
+    if (rounded_ > 0)
+      to_.told.push_back(source_.file + ": " + std::to_string(rounded_) +
+                         (rounded_ == 1 ? " parameter is" : " parameters are") + " rounded to the types of '" + entry_ +
+                         "'");
+    if (source_.partial) list_all();
+  }
+
+ private:
+  void give(const rml_parameter& p, const TensorIn& tensor, const std::string& name) {
+    found_.push_back("loaded: '" + std::string(p.path) + "' (" + type_of(p) + ")" +
+                     (name == p.path ? "" : ": it is '" + name + "' in the file"));
+    to_.given.push_back({&p, tensor.data});
+    if (tensor.dtype == p.dtype) return;
+    const std::vector<char>& own = to_.converted.emplace_back(converted(tensor, p));
+    to_.given.back().elements = {own.data(), own.size()};
+    if (!widens(tensor.dtype, p.dtype)) ++rounded_;
+  }
+
+  void list_all() const {
+    to_.told.push_back(source_.file + ": " + std::to_string(found_.size()) + " of the " +
+                       std::to_string(found_.size() + problems_.size()) + " parameters of '" + entry_ + "' are loaded");
+    for (const std::string& line : found_) to_.told.push_back("  " + line);
+    for (const std::string& problem : problems_) to_.told.push_back("  not loaded: " + problem);
+    // Memories of a state that are not parameters are not loaded, so they are not reported.
+    const NamedMemories in_file = listed_memories(source_.file, file_);
+    const auto may_be_one = [&](const std::string& name) {
+      return in_file.empty() || std::ranges::any_of(in_file, [&](const NamedMemory& m) {
+               return m.is_parameter && (name == m.name || name == given_name(m.name));
+             });
+    };
+    for (std::size_t k = 0; k < names_.size(); ++k)
+      if (!taken_.contains(&file_.tensors[k]) && may_be_one(names_[k]))
+        to_.told.push_back("  only in the file: '" + names_[k] + "' (" + tensor_type_text(file_.tensors[k]) + ")");
+  }
+
+  const ParameterSource& source_;
+  const std::string& entry_;
+  const std::vector<Renamed> map_;
+  LoadedParameters& to_;
+  Safetensors file_;
+  std::vector<std::string> names_;  // for each tensor: its name in the file
+  std::optional<Placed> placed_;
+  bool of_this_ = false;  // the file is a state of the same node, with places
+  std::optional<Matching> matching_;
+  std::vector<std::string> problems_, found_;
+  std::vector<const rml_parameter*> missing_;
+  std::set<const TensorIn*> taken_;
+  std::size_t rounded_ = 0;  // number of parameters that are rounded to narrower types
+};
+
 }  // namespace
 
 void read_parameters(const ParameterSource& source, const std::string& entry, const NamedMemories& memories,
                      std::span<const rml_parameter> wanted, LoadedParameters& to) {
-  const std::vector<Renamed> map = parse_map(source.map);
-  to.bytes = read_whole_file(source.file);
-  Safetensors file = read_safetensors(source.file, to.bytes);
-  check_checksum(source.file, to.bytes, file);
-  if (const auto keys = file.metadata.find(keys_key); keys != file.metadata.end())
-    throw Failure("--load-params " + source.file + ": the file has the states of " + keys->second +
-                  " keys, each with its own parameters; load it in a run with --key, by --load");
+  ParameterReading reading(source, entry, to);
   if (wanted.empty()) throw Failure("--load-params " + source.file + ": '" + entry + "' has no parameters");
-  std::vector<std::string> names;
-  for (const TensorIn& tensor : file.tensors) names.push_back(tensor.name);
-  check_map(map, names, source.file);
-  rename_tensors(file, source.file, [&](const std::string& name) { return by_map(name, map); });
-  const Placed placed(file, source.file, memories);
-  const auto program = file.metadata.find("program");
-  const bool of_this = placed.any() && program != file.metadata.end() && program->second == entry;
-  if (of_this) {
-    const Matched found = placed.match(file, map);
-    rename_tensors(file, source.file, [&](const std::string& name) { return by_list(name, found.all); });
-    for (std::size_t k = 0; k < names.size(); ++k)
-      if (file.tensors[k].name.ends_with(')')) names[k] = file.tensors[k].name;
-  }
-  const Matching matching(file, names, entry);
-  std::vector<std::string> problems, found;
-  std::vector<const rml_parameter*> missing;
-  std::size_t rounded = 0;
-  std::set<const TensorIn*> taken;
-  for (const rml_parameter* p : first_of_each(wanted)) {
-    const TensorIn* tensor = matching.find(p->path);
-    std::string problem = tensor == nullptr ? matching.missing(*p) : complaint(*tensor, *p, source.cast);
-    if (tensor != nullptr && problem.empty()) {
-      const std::string& old = names[static_cast<std::size_t>(tensor - file.tensors.data())];
-      if (!of_this || is_mapped(old, map)) problem = placed.misplaced(p->path, old);
-    }
-    if (tensor == nullptr) missing.push_back(p);
-    if (tensor != nullptr) taken.insert(tensor);
-    if (!problem.empty()) {
-      problems.push_back(problem);
-      continue;
-    }
-    const std::string& name = names[static_cast<std::size_t>(tensor - file.tensors.data())];
-    found.push_back("loaded: '" + std::string(p->path) + "' (" + type_of(*p) + ")" +
-                    (name == p->path ? "" : ": it is '" + name + "' in the file"));
-    to.given.push_back({p, tensor->data});
-    if (tensor->dtype != p->dtype) {
-      const std::vector<char>& own = to.converted.emplace_back(converted(*tensor, *p));
-      to.given.back().elements = {own.data(), own.size()};
-      if (!widens(tensor->dtype, p->dtype)) ++rounded;
-    }
-  }
-  if (!problems.empty() && (!source.partial || to.given.empty())) {
-    std::string mends;
-    const std::string way = map.empty() ? matching.proposal(missing) : "";
-    if (!way.empty()) mends += "\n  --map '" + way + "' finds most of the missing parameters";
-    if (way.empty() && !missing.empty()) mends += "\n  --map OLD=NEW loads OLD of the file as NEW of the program";
-    if (!to.given.empty())
-      mends += "\n  --partial loads the " + std::to_string(to.given.size()) + " that fit, and lists them";
-    throw Failure(source.file + (source.partial ? ": nothing in it is a parameter of '" : ": not the parameters of '") +
-                  entry + "':" + some_of(problems) + mends);
-  }
-  if (rounded > 0)
-    to.told.push_back(source.file + ": " + std::to_string(rounded) +
-                      (rounded == 1 ? " parameter is" : " parameters are") + " rounded to the types of '" + entry +
-                      "'");
-  if (!source.partial) return;
-  // Memories of a state that are not parameters are not loaded, so they are not reported.
-  const NamedMemories in_file = listed_memories(source.file, file);
-  const auto may_be_one = [&](const std::string& name) {
-    return in_file.empty() || std::ranges::any_of(in_file, [&](const NamedMemory& m) {
-             return m.is_parameter && (name == m.name || name == given_name(m.name));
-           });
-  };
-  to.told.push_back(source.file + ": " + std::to_string(found.size()) + " of the " +
-                    std::to_string(found.size() + problems.size()) + " parameters of '" + entry + "' are loaded");
-  for (const std::string& line : found) to.told.push_back("  " + line);
-  for (const std::string& problem : problems) to.told.push_back("  not loaded: " + problem);
-  for (std::size_t k = 0; k < names.size(); ++k)
-    if (!taken.contains(&file.tensors[k]) && may_be_one(names[k]))
-      to.told.push_back("  only in the file: '" + names[k] + "' (" + tensor_type_text(file.tensors[k]) + ")");
+  reading.rename(memories);
+  for (const rml_parameter* p : first_of_each(wanted)) reading.take(*p);
+  reading.refuse_problems();
+  reading.report();
 }
 
 }  // namespace rml::rt

@@ -77,10 +77,8 @@ struct Written {
   std::string_view except;
 };
 
-}  // namespace
-
-std::vector<NameLock> check_files(const rml_program& program, const Options& options,
-                                  const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs) {
+// The files that the run reads.
+FilesOfRun files_to_read(const rml_program& program, const Options& options, const std::vector<Endpoint>& inputs) {
   FilesOfRun files;
   files.add("the program itself", identity_of("/proc/self/exe"));
   files.add("the program's source", identity_of(program.source));
@@ -92,6 +90,14 @@ std::vector<NameLock> check_files(const rml_program& program, const Options& opt
   for (const std::string& rows : options.plot_also) files.add("one that --plot-also reads", identity_of(rows));
   for (const std::string* path : {&options.load, &options.load_params})
     if (!path->empty()) files.add(may_be_replaced(*path, options) ? loaded : foreign, identity_of(*path));
+  return files;
+}
+
+}  // namespace
+
+std::vector<NameLock> check_files(const rml_program& program, const Options& options,
+                                  const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs) {
+  FilesOfRun files = files_to_read(program, options, inputs);
   if (!options.load.empty()) {
     require_savable(program, "--load");
     refuse_special_file("--load", options.load);

@@ -40,6 +40,7 @@
 #include "runtime/run/program_state.h"
 #include "runtime/run/progress.h"
 #include "runtime/run/reporter.h"
+#include "runtime/run/resume.h"
 #include "runtime/run/save_times.h"
 #include "runtime/run/statistics.h"
 #include "runtime/scheduler/network.h"
@@ -107,6 +108,9 @@ class ProgramRun {
   // Prepares the state (new or loaded), the input (at the cycle of the state) and the outputs (at
   // its rows).
   void begin();
+  // Makes the state: a new one, or the saved one. Returns the number of rows that the run has written
+  // before and computes again.
+  std::int64_t begin_state(SavedRun& before);
   void tell(const std::vector<std::string>& lines) const { print_notes(lines, options_.quiet); }
   void settle();
   using Pieces = std::vector<std::string_view>;

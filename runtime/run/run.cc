@@ -69,11 +69,8 @@ void ProgramRun::finish_profile() {
   if (!options_.quiet) std::fputs(readable(profile_->summary()).c_str(), stderr);
 }
 
-void ProgramRun::begin() {
-  SavedRun before(options_);
-  const std::string& path = before.path;
+std::int64_t ProgramRun::begin_state(SavedRun& before) {
   std::optional<CheckpointIn>& saved = before.state;
-  const bool resumed = before.resumed;
   state_.emplace(program_, saved ? saved->seed() : options_.seed.value_or(0), options_.horizon,
                  options_.among == nullptr ? nullptr : options_.among->handle());
   const rml_header& header = state_->header();
@@ -82,16 +79,27 @@ void ProgramRun::begin() {
   if (header.fault != RML_OK) throw fault();
   std::int64_t rows_again = 0;
   const std::vector<Renamed> map = parse_map(options_.map);
-  if (saved) tell(told(path, saved->rename(program_, map)));
-  if (saved)
+  if (saved) {
+    tell(told(before.path, saved->rename(program_, map)));
     rows_again = saved->restore(program_, state_->block(), given_, anchor());
-  else if (!options_.load_params.empty())
+  } else if (!options_.load_params.empty()) {
     tell(load_parameters(program_, state_->block(),
                          {options_.load_params, options_.map, options_.partial, options_.cast_params}, given_));
+  }
   if (header.fault != RML_OK)
-    throw Failure(path + ": while the cycles after the saved state were repeated:\n" +
+    throw Failure(before.path + ": while the cycles after the saved state were repeated:\n" +
                   fault_text(program_, header, {}));
   if (anchor() != nullptr && !saved) anchor_.begin(state_->block());
+  return rows_again;
+}
+
+void ProgramRun::begin() {
+  SavedRun before(options_);
+  const std::string& path = before.path;
+  const std::optional<CheckpointIn>& saved = before.state;
+  const bool resumed = before.resumed;
+  const std::int64_t rows_again = begin_state(before);
+  const rml_header& header = state_->header();
   const std::int64_t rows = header.popped + rows_again;
   cycles_before_ = header.pushed;
   progress_.begin(header.pushed);
