@@ -29,7 +29,7 @@ WIDTH = 100  # number of columns for a signature
 # Title, the import, the files to search, and the names; without names, the text of the module.
 SECTIONS: list[tuple[str, str, list[str], list[str]]] = [
     ("Programs", "rmlc", ["_node", "_ports"], ["load", "compile", "Module", "Node", "Port"]),
-    ("Running them", "rmlc", ["_instance", "_rows", "_keyed"], ["Instance", "Rows", "Sampled", "Keyed", "KeyedRows"]),
+    ("Running them", "rmlc", ["_instance", "_rows", "_sampled", "_keyed"], ["Instance", "Rows", "Sampled", "Keyed", "KeyedRows"]),
     ("What goes wrong", "rmlc", ["_errors", "_diagnostics", "_instance", "_tools"],
      ["CompileError", "RunError", "GradientError", "CompileWarning", "UndeterminedWarning", "Diagnostic", "Place"]),
     ("Pictures", "rmlc", ["_tools"], ["Chronogram", "SVG"]),

@@ -16,7 +16,8 @@ from ._errors import CompileError, CompileWarning, RunError
 from ._instance import Instance, UndeterminedWarning
 from ._node import Module, Node, compile, load
 from ._ports import Port
-from ._rows import Rows, Sampled
+from ._rows import Rows
+from ._sampled import Sampled
 from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import operator
 
 from . import _core
 from ._ports import NUMPY_NAMES, Port
+from ._sampled import Sampled
 from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -243,8 +244,6 @@ def has_cycles(value: Any) -> bool:
 
 def column(value: Any, port: Port, cycles: int | None, copy: bool) -> tuple[Any, Any]:
     """Returns an input over cycles: an array of its values, and where they are present (None: in every cycle)."""
-    from ._rows import Sampled
-
     np = numpy()
     if isinstance(value, Sampled):
         if cycles is None:

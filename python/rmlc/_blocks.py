@@ -12,7 +12,7 @@ from . import _arrays
 from ._arrays import describe, numpy
 from ._missing import check_mode, flags, readable
 from ._ports import Port
-from ._rows import Sampled
+from ._sampled import Sampled
 from .tables import Parquet, did_you_mean, found_in, is_missing, is_pandas, is_table, masked, slices_of
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ._arrays import as_array, column, has_cycles, numpy, whole
 from ._missing import check_mode, flags, readable, settle
 from ._ports import NUMPY_NAMES
-from ._rows import Sampled
+from ._sampled import Sampled
 from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

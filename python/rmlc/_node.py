@@ -272,7 +272,7 @@ class Module:
         """
         from ._tools import derivative
 
-        return derivative(self._request, name)
+        return Module(derivative(self._request, name))
 
     def gradcheck(self, name: str = "", *, defines: Mapping[str, Any] | None = None, cycles: int | None = None,
                   seed: int = 0, tolerance: float = 1e-6) -> None:
@@ -321,7 +321,7 @@ class Module:
                         options)
 
     def _repr_html_(self) -> str:
-        from .notebook import module_html
+        from ._html import module_html
 
         html: str = module_html(self)
         return html
@@ -345,6 +345,10 @@ class Node:
         self.watched: list[Port] = self.outputs[len(self.outputs) - core.watched :]
         self._row_type = collections.namedtuple(  # type: ignore[misc]
             "Row", [port.name for port in self.outputs], rename=True, module="rmlc")
+
+    def _changed(self, **changes: Any) -> Node:
+        """Returns the node compiled with other values of its request."""
+        return Node(self._request._replace(**changes))
 
     @property
     def params(self) -> dict[str, Port]:
@@ -449,7 +453,7 @@ class Node:
         return text + "; rows leave when they are known" + "".join(f"; {each}" for each in self.assumptions)
 
     def _repr_html_(self) -> str:
-        from .notebook import node_html
+        from ._html import node_html
 
         html: str = node_html(self)
         return html

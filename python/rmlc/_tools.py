@@ -19,7 +19,7 @@ from ._files import read_text
 from ._inputs import columns, gather
 
 if TYPE_CHECKING:
-    from ._node import Module, Node, Path, Request
+    from ._node import Node, Path, Request
 
 
 class GradientError(ArithmeticError):
@@ -46,7 +46,7 @@ class Chronogram(str):
         return str(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        from .notebook import chronogram_html
+        from ._html import chronogram_html
 
         html: str = chronogram_html(self)
         return html
@@ -128,9 +128,8 @@ def _checked(files: _Files, command: str, *words: str) -> str:
     raise RunError(done.stderr.rstrip("\n") or f"rmlc {command}: exit status {done.returncode}")
 
 
-def derivative(request: Request, name: str) -> Module:
-    from ._node import Module
-
+def derivative(request: Request, name: str) -> Request:
+    """Returns the request with the derivative of a node added to its text."""
     request = request._replace(node=name)
     text = request.text or read_text(request.file)
     with _Files(request._replace(text=text)) as files:
@@ -138,7 +137,7 @@ def derivative(request: Request, name: str) -> Module:
     # The derivative is added to the same text, so the import of its own file is left out.
     imports = [line for line in derived if line.startswith("import ") and line != f'import "{request.file}";']
     own = [line for line in derived if not line.startswith("import ")]
-    return Module(request._replace(node="", text="\n".join([*imports, text.rstrip("\n"), *own]) + "\n"))
+    return request._replace(node="", text="\n".join([*imports, text.rstrip("\n"), *own]) + "\n")
 
 
 def gradcheck(request: Request, name: str, cycles: int | None, seed: int, tolerance: float) -> None:
@@ -204,12 +203,11 @@ def build(request: Request, output: Path, emit: str, target: str, options: Itera
 
 def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, seed: int, missing: str,
           named: Mapping[str, Any]) -> Chronogram:
-    from ._node import Node as NodeType
     from .chronogram import chronogram_text
 
     patterns = tuple(watch)
     # Like the command, use the interpreter, whose values define the language.
-    watched = NodeType(node._request._replace(watches=patterns, reference=True))
+    watched = node._changed(watches=patterns, reference=True)
     instance = watched.start(seed=seed)
     given = columns(node, _positional(node, inputs), named, missing)
     values, present, count = gather(node, given, cycles, True, missing)
@@ -270,11 +268,10 @@ def first_parameters(node: Node, seed: int) -> dict[str, Any]:
     import numpy as np
 
     from . import _safetensors
-    from ._node import Node as NodeType
 
     key = (node._request, seed)
     if key not in _first:
-        still = NodeType(node._request._replace(frozen=("*",)))
+        still = node._changed(frozen=("*",))
         instance = still.start(seed=seed)
         try:
             instance.run({port.name: np.zeros((1, *port.shape), port.numpy_dtype)

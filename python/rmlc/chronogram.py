@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._arrays import as_float32, numpy
-from ._rows import Rows, Sampled
+from ._sampled import Sampled
 
 if TYPE_CHECKING:
     from ._node import Node
     from ._ports import Port
+    from ._rows import Rows
 
 ABSENT, UNDETERMINED = ".", "?"
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ._arrays import as_float32, describe, numpy, whole
 from ._errors import RunError
 from ._inputs import columns, gather
-from ._rows import Sampled
+from ._sampled import Sampled
 from ._tools import _checked, _Files
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from ._arrays import numpy
 from ._inputs import columns, gather
-from ._rows import Rows, Sampled
+from ._rows import Rows
+from ._sampled import Sampled
 from .chronogram import number_text
 from .tables import required
 

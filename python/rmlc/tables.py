@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 from ._arrays import describe, numpy
 from ._ports import Port
-from ._rows import Rows, Sampled
+from ._sampled import Sampled
 
 if TYPE_CHECKING:
     from ._node import Path
+    from ._rows import Rows
 
 # The values of a column, with zeros where they are missing, and where that is (None: nowhere).
 Column = tuple[Any, Any]

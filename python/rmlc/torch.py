@@ -18,7 +18,8 @@ from ._instance import Instance, UndeterminedWarning
 from ._node import Module as Source
 from ._node import Node, Request
 from ._ports import Port
-from ._rows import Rows, Sampled
+from ._rows import Rows
+from ._sampled import Sampled
 
 try:
     import torch

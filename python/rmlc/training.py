@@ -22,7 +22,8 @@ from ._arrays import describe, whole
 from ._files import refuse_device, replaced
 from ._instance import Instance
 from ._node import Node
-from ._rows import Rows, Sampled
+from ._rows import Rows
+from ._sampled import Sampled
 
 if TYPE_CHECKING:
     from ._node import Path

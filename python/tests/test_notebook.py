@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import rmlc
-from rmlc.notebook import chronogram_html, diagnostics_html, module_html, node_html, rows_html, split_words
+from rmlc._html import chronogram_html, diagnostics_html, module_html, node_html, rows_html
+from rmlc.notebook import split_words
 
 SUM = "node main(x: i32) -> (y: i32)\n  y = (0 fby y) + x;\n"
 

@@ -40,12 +40,22 @@ MODULES = {
     "semantics/z.h": '#include "semantics/x.h"\n',
     "semantics/user.cc": '#include "semantics/x.h"\nint user() { return 1; }\n',
 }
+IMPORTS = {
+    "python/rmlc/__init__.py": "from .a import f\n\n\ndef g():\n    from . import _core\n",
+    "python/rmlc/a.py": "def f():\n    from . import b\n",
+    "python/rmlc/b.py": "import rmlc.c\nfrom . import _core\n",
+    "python/rmlc/c.py": "class C:\n    def f(self):\n        from .a import f\n",
+    # Only a type checker follows the import of `e`.
+    "python/rmlc/d.py": "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from .e import E\nelse:\n    from .c import C\n",
+    "python/rmlc/e.py": "from .d import C\n",
+}
 CASES = [
     ("functions", FUNCTIONS, "semantics/busy.cc:12: more has complexity 26, more than 25\n"
                              "semantics/long.cc:2: one_more has 61 lines, more than 60\n"),
     ("classes", CLASSES, "the class A is defined in 3 files, more than 2: semantics/a.cc, semantics/a.h, semantics/a_more.cc\n"),
     ("modules", MODULES, "5 files include each other in a ring: semantics/x.cc, semantics/x.h, semantics/y.cc, "
                          "semantics/y.h, semantics/z.h\n"),
+    ("imports", IMPORTS, "3 modules import each other in a ring: rmlc.a, rmlc.b, rmlc.c\n"),
 ]
 
 
