@@ -190,7 +190,7 @@ class TraceOutput {
 
 void refuse_peers(const std::vector<rt::Endpoint>& endpoints) {
   for (const rt::Endpoint& e : endpoints)
-    if (e.peer)
+    if (e.peer || e.silence)
       throw rt::Failure("rmlc trace: '" + e.path + "' is a live stream; a trace reads and writes files only",
                         exit_usage);
 }

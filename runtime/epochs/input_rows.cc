@@ -149,9 +149,10 @@ void InputRows::refuse_inputs() const {
   const std::string again = training_.rereads();
   const bool several = training_.shuffle || training_.passes() != 1;
   for (const Endpoint& input : endpoints_) {
-    if (input.peer && !again.empty())
+    const bool live = input.peer || input.silence;
+    if (live && !again.empty())
       throw Failure(again + ": '" + input.path + "' is a live input, whose rows come once; give a file", exit_usage);
-    if (input.peer && segments_.computed.any())
+    if (live && segments_.computed.any())
       throw Failure(std::string(segments_.computed.last ? "--last" : "--segments-by") + ": '" + input.path +
                         "' is a live input, and only the next row shows whether a row is the last one; give a file",
                     exit_usage);

@@ -215,7 +215,8 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
     texts_.use_keys(keys_.texts(), key_input_, 0);
     bad_rows_.use_keys(keys_.texts());
   }
-  auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, of_files_, options.reading);
+  auto inputs =
+      plan_endpoints(Direction::in, options.inputs, options.format, of_files_, options.reading, {}, key_input_);
   const Row own(outputs_.data(), 1 + program.n_outputs - program.n_watched);
   sinks_to_ = plan_endpoints(Direction::out, options.outputs, options.format, own, {}, {}, 0);
   append_to_files(sinks_to_, options.append);

@@ -47,6 +47,7 @@
 #include "runtime/stream_io/bad_rows.h"
 #include "runtime/stream_io/endpoints/endpoints.h"
 #include "runtime/stream_io/endpoints/old_rows.h"
+#include "runtime/stream_io/endpoints/silent_inputs.h"
 
 namespace rml::rt {
 
@@ -83,7 +84,12 @@ class ProgramRun {
     keep_cells(kept_, inputs, outputs_, own);
     use_texts(input_.texts(), input_.of_files(), inputs, own, outputs_);
     locks_ = check_files(program, options, epochs_ ? epochs_->with_inputs(inputs) : inputs, outputs_);
-    if (!options.resume.empty()) require_continuable(outputs_);
+    if (!options.resume.empty()) {
+      require_continuable(outputs_);
+      refuse_silent(inputs, "--resume",
+                    "a run reads its input again, and a cycle without a row is in no input; use "
+                    "--load and --save");
+    }
     drains_ = any_peer(inputs);
     if (any_peer(outputs_)) sinks_.without_thread();
     const Waiting waiting{[this] { before_reading_blocks(); }, wake_up_.fd(), [this] { while_reading_blocks(); },
@@ -94,9 +100,10 @@ class ProgramRun {
         deal_ = dealt.get();
         source = std::move(dealt);
       }
-      source_ = std::make_unique<ReadAhead>(std::move(source), in_,
-                                            Ahead{pipelined() && !any_peer(inputs), [this] { flush_and_wait(); },
-                                                  &wake_up_, [this] { save_while_waiting(); }});
+      source_ =
+          std::make_unique<ReadAhead>(std::move(source), in_,
+                                      Ahead{pipelined() && !any_peer(inputs) && !any_silent(inputs),
+                                            [this] { flush_and_wait(); }, &wake_up_, [this] { save_while_waiting(); }});
     }
   }
 

@@ -68,6 +68,7 @@ class Parser {
   void parse_parameter(std::string_view name, const std::optional<std::string>& value);
   [[noreturn]] void refuse_parameter(const Parameter& parameter) const;
   void parse_period(const std::string& text);
+  std::chrono::nanoseconds duration(const std::string& what, const std::string& text) const;
   void check() const;
   // The addresses at which each parameter has an effect, and its effect.
   static const Parameter parameters[];
@@ -90,6 +91,7 @@ class Parser {
   }
   void set_format(const std::string& value);
   void set_version(const std::string& value);
+  void set_timeout(const std::string& value) { address_.timeout = duration("the timeout", value); }
 
   template <class Number>
   Number number(std::string_view name, const std::string& value, Number least, Number most) const {
@@ -131,6 +133,8 @@ const Parameter Parser::parameters[] = {
     {"present", false, out_only, anywhere, set_flag<&Address::present>},
     {"append", false, out_only, files, set_flag<&Address::append>},
     {"topic_key", true, in_only, broker, set_text<&Address::topic_key>},
+    {"timeout", true, in_only, anywhere, [](Parser& parser, const std::string& value) { parser.set_timeout(value); }},
+    {"silent", true, in_only, anywhere, set_text<&Address::silent>},
 };
 
 void Parser::set_format(const std::string& value) {
@@ -191,8 +195,12 @@ void Parser::parse_broker(std::string_view place) {
 
 void Parser::parse_period(const std::string& text) {
   if (direction_ == Direction::out) fail("a timer is an input");
-  if (const std::string complaint = complaint_of_duration(text); !complaint.empty()) fail("the period " + complaint);
-  address_.period = *duration_of(text);
+  address_.period = duration("the period", text);
+}
+
+std::chrono::nanoseconds Parser::duration(const std::string& what, const std::string& text) const {
+  if (const std::string complaint = complaint_of_duration(text); !complaint.empty()) fail(what + " " + complaint);
+  return *duration_of(text);
 }
 
 // The kinds of places to which a parameter must apply.

@@ -37,6 +37,9 @@ struct Address {
   int line = 16 << 20;    // maximum size of a line or message, in bytes
   bool present = false;   // output: only rows in which a sampled value is present
   bool append = false;    // output file: keep its rows
+  // Time within which a row must come; 0: not given.
+  std::chrono::nanoseconds timeout{0};
+  std::string silent;  // input that is true in cycles in which no row came; empty: none
 
   bool tls = false;
   std::string user;

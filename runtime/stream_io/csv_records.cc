@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "runtime/stream_io/bad_rows.h"
+#include "runtime/stream_io/bytes/waiting.h"
 #include "runtime/stream_io/wanted_ports.h"
 
 namespace rml::rt {
@@ -81,6 +82,15 @@ void CsvRecords::refuse_open_quote(std::size_t end, std::size_t length) {
 }
 
 bool CsvRecords::next() {
+  try {
+    return find_next();
+  } catch (const Silence&) {
+    again();
+    throw;
+  }
+}
+
+bool CsvRecords::find_next() {
   bytes_.consume(length_);
   line_ += first_ ? 1 : lines_in_record_;
   lines_in_record_ = 1;

@@ -31,7 +31,7 @@ class CsvRecords {
       : bytes_(std::move(bytes)), separator_(separator), messages_(messages) {}
 
   // Reads the next record; false at the end of the input. Throws BadRow if a quoted field is not
-  // closed.
+  // closed. After Silence the next call waits for the same record.
   bool next();
   // Lets the next call read the current record once more.
   void again() {
@@ -50,6 +50,7 @@ class CsvRecords {
   char separator() const { return separator_; }
 
  private:
+  bool find_next();
   std::size_t find_quoted_end();
   [[noreturn]] void refuse_open_quote(std::size_t end, std::size_t length);
 

@@ -53,6 +53,8 @@ class RowSource {
   virtual bool endless() const { return false; }
   // Forgets the last row that was read: it is not the row of a cycle.
   virtual void drop() {}
+  // The last read ended with Silence (live/waiting.h): its cycle has no row, and cells to keep are empty.
+  virtual void read_nothing() {}
   // The last row as it came, without its line end; empty if the format has no rows of text.
   virtual std::string_view text() const { return {}; }
   // File and position, such as "in.csv:4:7", as far as the format knows them.

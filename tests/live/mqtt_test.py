@@ -10,9 +10,11 @@ import sys
 import time
 
 from broker import MOSQUITTO, Broker, Client
-from common import PATIENCE, accept, expect, free_port, listener, main, same
+from common import PATIENCE, PROGRAMS, accept, expect, free_port, listener, main, same
 
 BUILD_OPTIONS = ["--mqtt"]
+PROGRAMS["stale"] = ("node main(stale: bool, x: f64 when not stale, m: i32 when not stale)"
+                     " -> (quiet: bool, k: i32 when not stale, y: f64 when not stale) quiet = stale; k = m; y = x;")
 
 
 def value(x):
@@ -52,6 +54,29 @@ def test_rows_without_header(bench):
         client.publish("in", "1,2")
         status, _, err = running.end()
         same((status, err), (1, f"{url}in:1: cycle 0: the row has 2 fields, expected 3\n"))
+
+
+def test_silence(bench):
+    """Cycles without a message, also while the broker is away. A later message arrives all the same."""
+    with Broker(bench.place) as broker:
+        address = f"mqtt://localhost:{broker.port}/plant/+/x?timeout=20ms&silent=stale&client=silent&topic_key=m"
+        running = bench.start("stale", "--input", address)
+        broker.has_said("Sending SUBACK")
+        client = Client(broker.port)
+        same([running.line() for _ in range(2)], ["quiet,k,y", "true,,"])
+        for text in ("7", "8"):
+            client.publish(f"plant/{text}/x", value(2))
+            while (line := running.line()) != f"false,{text},2":
+                same(line, "true,,")
+        broker.stop()
+        broker.start()
+        client = Client(broker.port)
+        broker.has_said("Sending SUBACK", 2)
+        client.publish("plant/9/x", value(3))
+        while (line := running.line()) != "false,9,3":
+            same(line, "true,,")
+        running.signal(signal.SIGINT)
+        same(running.end()[0], 130)
 
 
 def test_several_topics(bench):

@@ -16,6 +16,7 @@
 #include "runtime/base/failure.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/signals.h"
+#include "runtime/stream_io/bytes/waiting.h"
 
 namespace rml::rt {
 namespace {
@@ -27,7 +28,8 @@ std::size_t read_descriptor(int fd, char* to, std::size_t room, const Waiting& w
   pollfd wanted[] = {{fd, POLLIN, 0}, {waiting.cut_short, POLLIN, 0}};
   bool waited = false;
   while (true) {
-    const int ready = ::poll(wanted, 2, waited ? 200 : 0);
+    const int part = waiting.deadline != nullptr ? waiting.deadline->part(tick_ms) : tick_ms;
+    const int ready = ::poll(wanted, 2, waited ? part : 0);
     if (ready > 0 && wanted[1].revents != 0) throw Interrupted{};
     if (ready > 0) {
       const ssize_t count = ::read(fd, to, room);
@@ -37,6 +39,7 @@ std::size_t read_descriptor(int fd, char* to, std::size_t room, const Waiting& w
     }
     if (interrupt_signal() != 0) throw Interrupted{};
     waiting.tick(waited);
+    if (waiting.deadline != nullptr) waiting.deadline->check();
   }
 }
 

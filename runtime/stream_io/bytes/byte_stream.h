@@ -16,12 +16,15 @@
 
 namespace rml::rt {
 
+class Deadline;
+
 // Hooks around a wait for input.
 struct Waiting {
   std::function<void()> before = {};
   int cut_short = -1;                                 // file descriptor; the wait ends when it becomes readable
   std::function<void()> during = {};                  // called several times a second while the wait lasts
   std::atomic<std::int64_t>* missed_ticks = nullptr;  // counts the ticks of timers for which the run was too slow
+  const Deadline* deadline = nullptr;                 // ends the wait for a row; null: the wait has no limit
 
   // Calls the hook that is due. waited: false before the wait.
   void tick(bool& waited) const {

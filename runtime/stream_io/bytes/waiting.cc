@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
 #include "runtime/base/failure.h"
@@ -18,6 +19,16 @@ bool ready(int fd, short events, int milliseconds) {
 
 void check_interrupt() {
   if (interrupt_signal() != 0) throw Interrupted{};
+}
+
+int Deadline::part(int most) const {
+  if (!end_) return most;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end_ - Time::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, most));
+}
+
+void Deadline::check() const {
+  if (end_ && interrupt_signal() == 0 && Time::now() >= *end_) throw Silence{};
 }
 
 bool Grace::over() {

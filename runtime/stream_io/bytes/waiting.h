@@ -25,6 +25,23 @@ using Check = std::function<void()>;
 // Throws Interrupted after a signal.
 void check_interrupt();
 
+// Thrown when nothing came before the deadline. The source that waited can be read again.
+struct Silence {};
+
+// The moment until which a source waits for its next row.
+class Deadline {
+ public:
+  void set(Time::time_point end) { end_ = end; }
+  // The next wait in milliseconds, at most `most`.
+  int part(int most) const;
+  // Throws Silence if the moment has passed. After a signal it does not: the run then takes the rows that have arrived,
+  // and ends.
+  void check() const;
+
+ private:
+  std::optional<Time::time_point> end_;  // none: the wait has no limit
+};
+
 // Limits the time to wait for a peer after a signal.
 class Grace {
  public:

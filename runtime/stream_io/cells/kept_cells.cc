@@ -91,6 +91,12 @@ void KeptCells::add(std::string cells) {
   }
 }
 
+void KeptCells::add_none() {
+  std::string cells = form_ == CellForm::csv ? "" : "[null";
+  for (std::size_t k = 1; k < columns(); ++k) cells += form_ == CellForm::csv ? "," : ",null";
+  add(form_ == CellForm::csv ? cells : cells + "]");
+}
+
 void KeptCells::drop_last() {
   const std::lock_guard lock(mutex_);
   const std::int64_t row = --read_;

@@ -48,6 +48,8 @@ class KeptCells {
   void require_found() const;
   // Adds the cells of the next row.
   void add(std::string cells);
+  // Adds a row whose cells have no values.
+  void add_none();
   // Forgets the cells of the last row, which was dropped.
   void drop_last();
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,15 @@
 namespace rml::rt {
 
 enum class Format { csv, jsonl, chron, npy, npz };
+// True for a format whose rows are lines of text.
+inline bool has_lines(Format format) { return format == Format::csv || format == Format::jsonl; }
+
+// Cycles in which no row of an input comes (live/silent_rows.h).
+struct MaybeSilent {
+  std::string name;                     // of the Boolean input that is true in such a cycle
+  std::uint32_t port = 0;               // its port
+  std::chrono::nanoseconds timeout{0};  // time within which a row must come; 0: until the tick of a timer
+};
 
 struct Endpoint {
   std::string path;  // path or address; "-": standard input or output
@@ -26,6 +36,7 @@ struct Endpoint {
   bool table = false;    // inputs: a Parquet or Arrow file, whose rows come as CSV
   bool present = false;  // outputs: only rows in which a sampled value is present
   bool append = false;   // outputs: the rows of the file remain
+  std::optional<MaybeSilent> silence;
   Ports ports;
   KeptCells* kept = nullptr;           // cells that are copied from the input to the output
   const ColumnTexts* texts = nullptr;  // values that are texts

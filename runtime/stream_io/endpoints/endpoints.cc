@@ -11,6 +11,7 @@
 #include "runtime/base/failure.h"
 #include "runtime/base/file_identity.h"
 #include "runtime/stream_io/endpoints/present_rows.h"
+#include "runtime/stream_io/endpoints/silent_inputs.h"
 #include "runtime/stream_io/formats/table_file.h"
 #include "runtime/stream_io/live/peer_streams.h"
 #include "runtime/stream_io/missing_cells.h"
@@ -46,7 +47,7 @@ void choose_peer_format(Endpoint& endpoint, const std::string& stdio_format, con
   const std::string standard = endpoint.peer->kind == Address::Kind::mqtt ? "jsonl" : "csv";
   const std::string& given = endpoint.peer->format.empty() ? stdio_format : endpoint.peer->format;
   endpoint.format = *format_named(given.empty() ? standard : given);
-  if (endpoint.format == Format::csv || endpoint.format == Format::jsonl) return;
+  if (has_lines(endpoint.format)) return;
   throw Failure(std::string(option) + " " + endpoint.path + ": rows of a live stream are csv or jsonl, not " + given +
                     "; add ?format=csv to the address",
                 exit_usage);
@@ -217,16 +218,18 @@ void assign(Direction direction, const std::string& argument, const Row& row, As
     assignment.rest = assignment.endpoints.size();
     endpoint.path = argument;
   }
+  Address file;
   if (is_address(endpoint.path)) {
     endpoint.peer = parse_address(direction, option_name(direction), endpoint.path);
-    endpoint.path = endpoint.peer->name;
-    endpoint.present = endpoint.peer->present;
   } else {
-    const Address file = parse_file(direction, option_name(direction), endpoint.path);
-    endpoint.path = file.name;
-    endpoint.present = file.present;
-    endpoint.append = file.append;
+    file = parse_file(direction, option_name(direction), endpoint.path);
   }
+  const Address& address = endpoint.peer ? *endpoint.peer : file;
+  endpoint.path = address.name;
+  endpoint.present = address.present;
+  endpoint.append = address.append;
+  if (!address.silent.empty() || address.timeout.count() > 0)
+    endpoint.silence = MaybeSilent{address.silent, 0, address.timeout};
   if (endpoint.path.empty()) throw Failure(option + ": no file name", exit_usage);
   assignment.endpoints.push_back(std::move(endpoint));
 }
@@ -250,6 +253,7 @@ std::vector<Endpoint> assign_ports(Direction direction, const std::vector<std::s
   for (const std::uint32_t i : computed) assignment.named[i] = true;
   for (const std::string& argument : arguments) assign(direction, argument, row, assignment);
   if (arguments.empty()) assign(direction, "-", row, assignment);
+  assign_silent_inputs(assignment.endpoints, assignment.named, row);
   Ports others;
   for (std::uint32_t i = 0; i < row.size(); ++i) {
     if (!assignment.named[i]) others.push_back(i);
@@ -276,13 +280,13 @@ std::vector<Endpoint> assign_ports(Direction direction, const std::vector<std::s
 void require_missing(const std::vector<Endpoint>& inputs, const Reading& reading) {
   if (reading.missing == Missing::error) return;
   for (const Endpoint& input : inputs)
-    if (input.format == Format::csv || input.format == Format::jsonl || input.format == Format::chron) return;
+    if (has_lines(input.format) || input.format == Format::chron) return;
   throw Failure("--missing: all inputs are NumPy files, whose values are never missing", exit_usage);
 }
 
 void require_rows_of_text(const std::vector<Endpoint>& inputs) {
   for (const Endpoint& input : inputs)
-    if (input.format == Format::csv || input.format == Format::jsonl) return;
+    if (has_lines(input.format)) return;
   throw Failure("--on-bad-row skip: no input is CSV or JSON lines; other formats have no rows that could be skipped",
                 exit_usage);
 }
@@ -309,13 +313,16 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
     choose_format(endpoint, stdio_format, direction);
     endpoint.reading = reading;
     if (endpoint.peer || endpoint.table) endpoint.reading.separator = Reading().separator;
-    if (key && endpoint.format != Format::npy && std::ranges::find(endpoint.ports, *key) == endpoint.ports.end())
+    if (direction == Direction::out && key && endpoint.format != Format::npy &&
+        std::ranges::find(endpoint.ports, *key) == endpoint.ports.end())
       endpoint.ports.insert(endpoint.ports.begin(), *key);
     check_ports(direction, endpoint, row);
     check_present(endpoint, row);
     check_topic_key(endpoint, row);
     check_timer(endpoint, row);
   }
+  if (direction == Direction::in && key) refuse_silent(endpoints, "--key", "a cycle without a row belongs to no key");
+  if (direction == Direction::in) check_silent_inputs(endpoints, row);
   if (direction == Direction::in) require_missing(endpoints, reading);
   if (direction == Direction::in && reading.skip_bad_rows) require_rows_of_text(endpoints);
   if (std::ranges::count(endpoints, "-", &Endpoint::path) > 1)
@@ -325,9 +332,7 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
 
 namespace {
 
-bool keeps_cells(const Endpoint& endpoint) {
-  return endpoint.format == Format::csv || endpoint.format == Format::jsonl || endpoint.format == Format::npz;
-}
+bool keeps_cells(const Endpoint& endpoint) { return has_lines(endpoint.format) || endpoint.format == Format::npz; }
 
 }  // namespace
 
@@ -363,7 +368,7 @@ void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& i
                std::vector<Endpoint>& outputs) {
   if (!texts.any()) return;
   const auto use = [&](const Row& row, Endpoint& endpoint, const auto& is_text, const auto& is_key) {
-    const bool written = endpoint.format == Format::csv || endpoint.format == Format::jsonl;
+    const bool written = has_lines(endpoint.format);
     if (written) endpoint.texts = &texts;
     for (const std::uint32_t i : endpoint.ports) {
       if (is_key(i)) {

@@ -19,8 +19,8 @@ namespace rml::rt {
 
 // Assigns ports to endpoints without opening anything. Standard input or output serves all ports
 // if there is no argument. computed: inputs that the run computes itself, and no endpoint provides.
-// key: the port of the keys, which precedes the ports of every output except an .npy, which holds
-// one stream. Throws Failure with status 2 for a wrong argument.
+// key: the port of the keys. It precedes the ports of every output except an .npy, which holds one stream; an input
+// must have a row in every cycle. Throws Failure with status 2 for a wrong argument.
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
                                      const std::string& stdio_format, const Row& row, const Reading& reading = {},
                                      const Ports& computed = {}, std::optional<std::uint32_t> key = {});

@@ -1,12 +1,19 @@
+// Opens all inputs before the first is read, because reading a header may wait. In a cycle, an input whose rows may be
+// absent is read before timers, which end its wait. Timers are read before all other inputs, so that a row that a peer
+// has sent is not taken before the tick of its cycle.
+//
 // An output that continues a file begins at the end of the file's last whole row (old_rows.h).
 #include "runtime/stream_io/endpoints/open_endpoints.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/stream_io/endpoints/old_rows.h"
 #include "runtime/stream_io/endpoints/present_rows.h"
 #include "runtime/stream_io/formats/table_file.h"
 #include "runtime/stream_io/live/peer_streams.h"
+#include "runtime/stream_io/live/pumped_input.h"
+#include "runtime/stream_io/live/silent_rows.h"
 #include "runtime/stream_io/live/timer_rows.h"
 
 namespace rml::rt {
@@ -27,8 +34,9 @@ std::vector<TableColumn> columns_of_table(const Endpoint& input, const Row& row)
 ByteSource open_bytes(const Endpoint& input, const Row& row, const Waiting& waiting) {
   if (is_timer(input)) return ByteSource::memory(input.path, {});
   if (input.peer) {
-    return ByteSource::peer(input.path, peer_input(*input.peer, input.format == Format::csv),
-                            static_cast<std::size_t>(input.peer->line), waiting);
+    auto bytes = peer_input(*input.peer, input.format == Format::csv);
+    if (input.silence) bytes = pumped(std::move(bytes));
+    return ByteSource::peer(input.path, std::move(bytes), static_cast<std::size_t>(input.peer->line), waiting);
   }
   if (input.table) return open_table(input.path, columns_of_table(input, row), waiting);
   const auto coding = input.gzip ? ByteSource::Coding::gzip : ByteSource::Coding::plain;
@@ -54,11 +62,13 @@ ByteSink open_sink_bytes(const Endpoint& output, const Row& row, std::optional<S
 
 std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Row& row) {
   const bool headed = !is_mqtt(input);
+  const auto silent = input.silence ? std::optional(input.silence->port) : std::nullopt;
   switch (input.format) {
     case Format::csv:
-      return read_csv(std::move(bytes), row, input.ports, {headed, input.reading, input.kept, input.texts});
+      return read_csv(std::move(bytes), row, input.ports, {headed, input.reading, input.kept, input.texts, silent});
     case Format::jsonl:
-      return read_jsonl(std::move(bytes), row, input.ports, {input.texts, input.reading.missing, input.kept, !headed});
+      return read_jsonl(std::move(bytes), row, input.ports,
+                        {input.texts, input.reading.missing, input.kept, !headed, silent});
     case Format::chron:
       return read_chron(std::move(bytes), row, input.ports, input.reading.missing);
     case Format::npy:
@@ -69,28 +79,61 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
   return nullptr;
 }
 
+// An input whose bytes are open.
+struct Opened {
+  const Endpoint& input;
+  std::unique_ptr<Deadline> deadline;  // null: its rows are awaited without limit
+  std::shared_ptr<Ticks> ticks;        // of a timer
+  std::optional<ByteSource> bytes;
+
+  // The place in the order of reading.
+  int rank() const {
+    if (ticks) return 1;
+    return input.silence && input.silence->timeout.count() == 0 ? 0 : 2;
+  }
+};
+
+Opened open(const Endpoint& input, const Row& row, Waiting waiting) {
+  Opened opened{input, nullptr, nullptr, std::nullopt};
+  if (is_timer(input)) opened.ticks = std::make_shared<Ticks>(input.peer->period, waiting.missed_ticks);
+  if (input.silence) opened.deadline = std::make_unique<Deadline>();
+  waiting.deadline = opened.deadline.get();
+  opened.bytes = open_bytes(input, row, waiting);
+  return opened;
+}
+
 }  // namespace
 
 std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting,
                                         BadRows* skipped) {
   if (inputs.empty()) return nullptr;
-  // Opens all inputs before the first is read, because reading a header may wait.
-  std::vector<ByteSource> bytes;
-  for (const Endpoint& input : inputs) bytes.push_back(open_bytes(input, row, waiting));
+  std::vector<Opened> all;
+  std::vector<std::shared_ptr<Ticks>> ticks;
+  for (const Endpoint& input : inputs) {
+    all.push_back(open(input, row, waiting));
+    if (all.back().ticks) ticks.push_back(all.back().ticks);
+  }
+  std::vector<Opened*> order;
+  for (Opened& opened : all) order.push_back(&opened);
+  std::ranges::stable_sort(order, {}, &Opened::rank);
+  const bool timers_wait = order.front()->rank() > 0;
   std::vector<std::unique_ptr<RowSource>> sources;
   std::vector<Ports> ports;
-  // Timers come first: a row that a peer has sent is not read before the tick of its cycle.
-  for (const Endpoint& input : inputs) {
-    if (!is_timer(input)) continue;
-    sources.push_back(timer_rows(*input.peer, row, input.ports.front(), waiting));
+  for (Opened* const opened : order) {
+    const Endpoint& input = opened->input;
     ports.push_back(input.ports);
-  }
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    if (is_timer(inputs[k])) continue;
-    auto source = read_rows(inputs[k], std::move(bytes[k]), row);
-    if (inputs[k].peer) source = with_cycles(std::move(source));
+    std::unique_ptr<RowSource> source;
+    if (opened->ticks)
+      source = timer_rows(*input.peer, row, input.ports.front(), waiting, opened->ticks, timers_wait);
+    else
+      source = read_rows(input, std::move(*opened->bytes), row);
+    if (input.silence) {
+      ports.back().push_back(input.silence->port);
+      source = silent_rows(std::move(source), row, {input.silence->port, input.silence->timeout, ticks, input.ports},
+                           std::move(opened->deadline));
+    }
+    if (input.peer && !opened->ticks) source = with_cycles(std::move(source));
     sources.push_back(std::move(source));
-    ports.push_back(inputs[k].ports);
   }
   for (const Endpoint& input : inputs)
     if (input.kept != nullptr) input.kept->require_found();

@@ -10,6 +10,7 @@
 // end.
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -48,7 +49,8 @@ class CsvReader final : public RowSource {
         headed_(form.headed),
         missing_(form.reading.missing),
         kept_(form.kept),
-        texts_(form.texts) {
+        texts_(form.texts),
+        silent_(form.silent) {
     filled_.assign(row.size(), 0);
     if (headed_) {
       read_header();
@@ -60,6 +62,9 @@ class CsvReader final : public RowSource {
 
   bool read() override;
   void drop() override;
+  void read_nothing() override {
+    if (!kept_columns_.empty()) kept_->add_none();
+  }
   std::string_view text() const override { return records_.record(); }
   Place where(std::uint32_t port) const override;
   double fraction() const override { return records_.bytes().fraction(); }
@@ -71,6 +76,7 @@ class CsvReader final : public RowSource {
   }
   const Mark* go_to(const Mark* marks) override {
     records_.go_to(*marks);
+    blank_ = 0;
     cycle_ = marks->row - 1;
     return marks + 1;
   }
@@ -116,9 +122,11 @@ class CsvReader final : public RowSource {
   KeptCells* const kept_;  // stores the cells to keep; null: this reader keeps none
   std::vector<std::size_t> kept_columns_;
   const ColumnTexts* const texts_;  // parses cells that are texts; null: no cells are texts
-  bool has_more_ = false;           // the file has flags that follow from cells, or cells to keep
+  const std::optional<std::uint32_t> silent_;
+  bool has_more_ = false;  // the file has flags that follow from cells, or cells to keep
   DerivedFlags derived_;
   bool blank_is_row_ = false;
+  std::int64_t blank_ = 0;     // a blank line that is an error if a row follows; 0: none
   char likely_separator_ = 0;  // separator that the header seems to use; 0: unknown
   std::int64_t cycle_ = -1;
   std::string scratch_;
@@ -251,13 +259,14 @@ void CsvReader::missing(std::uint32_t i, std::uint64_t element, const std::vecto
 
 // Reads the next record that is not blank; for blank lines see the head of this file.
 bool CsvReader::next_row() {
-  if (!records_.next()) return false;
-  if (blank_is_row_ || !is_blank_line()) return true;
-  const std::int64_t blank = records_.line();
   while (records_.next()) {
-    if (is_blank_line()) continue;
+    if (!blank_is_row_ && is_blank_line()) {
+      if (blank_ == 0) blank_ = records_.line();
+      continue;
+    }
+    if (blank_ == 0) return true;
     records_.again();
-    throw BadRow(name() + ":" + std::to_string(blank) + cycle_text() + "blank line", "");
+    throw BadRow(name() + ":" + std::to_string(std::exchange(blank_, 0)) + cycle_text() + "blank line", "");
   }
   return false;
 }
@@ -404,6 +413,7 @@ void CsvReader::settle_presence() {
 bool CsvReader::is_due(std::uint32_t port) const {
   if (row_.port(port).always) return true;
   const auto sampler = sampler_of(row_, port);
+  if (sampler && sampler->flag == silent_) return !sampler->positive;
   if (!sampler || filled_[sampler->flag] == 0) return false;
   return (*static_cast<const std::uint8_t*>(row_.data(sampler->flag)) != 0) == sampler->positive;
 }

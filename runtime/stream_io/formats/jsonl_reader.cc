@@ -252,6 +252,7 @@ class JsonlReader final : public RowSource {
         missing_(form.missing),
         kept_(form.kept != nullptr && form.kept->find_in_objects(bytes_.name()) ? form.kept : nullptr),
         messages_(form.messages),
+        silent_(form.silent),
         handler_(row, wanted, form.texts, form.missing == Missing::nan) {
     for (const std::uint32_t i : wanted) {
       DerivedFlags flag;
@@ -275,6 +276,9 @@ class JsonlReader final : public RowSource {
   void drop() override {
     --cycle_;
     if (kept_ != nullptr) kept_->drop_last();
+  }
+  void read_nothing() override {
+    if (kept_ != nullptr) kept_->add_none();
   }
   std::string_view text() const override { return line_; }
   Place where(std::uint32_t) const override { return {number_, 0}; }
@@ -340,6 +344,7 @@ class JsonlReader final : public RowSource {
   bool is_due(std::uint32_t port) const {
     if (row_.port(port).always) return true;
     const auto sampler = sampler_of(row_, port);
+    if (sampler && sampler->flag == silent_) return !sampler->positive;
     if (!sampler || !handler_.seen(sampler->flag)) return false;
     return (*static_cast<const std::uint8_t*>(row_.data(sampler->flag)) != 0) == sampler->positive;
   }
@@ -412,6 +417,7 @@ class JsonlReader final : public RowSource {
   const Missing missing_;
   KeptCells* const kept_;  // null unless this reader keeps cells
   const bool messages_;
+  const std::optional<std::uint32_t> silent_;
   ObjectHandler handler_;
   std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // flags that --missing absent derives
   std::string_view line_;

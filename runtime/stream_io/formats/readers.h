@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/stream_io/bad_rows.h"
@@ -25,13 +26,15 @@ struct CsvForm {
   Reading reading = {};
   KeptCells* kept = nullptr;
   const ColumnTexts* texts = nullptr;
+  std::optional<std::uint32_t> silent = {};  // input that is false in every row of this source
 };
 std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, CsvForm form = {});
 struct JsonlForm {
   const ColumnTexts* texts = nullptr;
   Missing missing = Missing::error;
   KeptCells* kept = nullptr;
-  bool messages = false;  // each line is a message, also a blank one
+  bool messages = false;                     // each line is a message, also a blank one
+  std::optional<std::uint32_t> silent = {};  // input that is false in every row of this source
 };
 std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted, JsonlForm form = {});
 std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted,

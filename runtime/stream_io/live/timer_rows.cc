@@ -4,37 +4,46 @@
 #include <time.h>
 
 #include <algorithm>
-#include <chrono>
-#include <optional>
 #include <utility>
 
-#include "runtime/stream_io/bytes/waiting.h"
-
 namespace rml::rt {
+
+Ticks::Ticks(std::chrono::nanoseconds period, std::atomic<std::int64_t>* missed) : period_(period), missed_(missed) {
+  if (missed_ != nullptr && missed_->load() < 0) missed_->store(0);
+}
+
+Time::time_point Ticks::next() {
+  if (!next_) next_ = Time::now() + period_;
+  return *next_;
+}
+
+void Ticks::skip_missed() {
+  const auto late = (Time::now() - next()) / period_;
+  if (late <= 0) return;
+  if (missed_ != nullptr) missed_->fetch_add(late);
+  *next_ += late * period_;
+}
+
 namespace {
 
 class TimerRows final : public RowSource {
  public:
-  TimerRows(const Address& address, Row& row, std::uint32_t port, Waiting waiting)
-      : name_(address.name), period_(address.period), row_(row), port_(port), waiting_(std::move(waiting)) {
-    if (waiting_.missed_ticks != nullptr && waiting_.missed_ticks->load() < 0) waiting_.missed_ticks->store(0);
-  }
+  TimerRows(const Address& address, Row& row, std::uint32_t port, Waiting waiting, std::shared_ptr<Ticks> ticks,
+            bool waits)
+      : name_(address.name),
+        row_(row),
+        port_(port),
+        waiting_(std::move(waiting)),
+        ticks_(std::move(ticks)),
+        waits_(waits) {}
 
   bool read() override {
-    check_interrupt();
-    Time::time_point now = Time::now();
-    if (!next_) next_ = now + period_;
-    if (const auto late = (now - *next_) / period_; late > 0) {
-      if (waiting_.missed_ticks != nullptr) waiting_.missed_ticks->fetch_add(late);
-      *next_ += late * period_;
-    }
-    for (bool waited = false; now < *next_; now = Time::now()) {
-      waiting_.tick(waited);
-      sleep(std::min<std::chrono::nanoseconds>(*next_ - Time::now(), std::chrono::milliseconds(tick_ms)));
-      check_interrupt();
-    }
-    *next_ += period_;
-    *static_cast<std::uint8_t*>(row_.data(port_)) = 1;
+    if (waits_) check_interrupt();
+    ticks_->skip_missed();
+    if (waits_) wait();
+    const bool due = Time::now() >= ticks_->next();
+    if (due) ticks_->take();
+    *static_cast<std::uint8_t*>(row_.data(port_)) = due ? 1 : 0;
     row_.set_present(port_, true);
     return true;
   }
@@ -44,6 +53,15 @@ class TimerRows final : public RowSource {
   const std::string& name() const override { return name_; }
 
  private:
+  void wait() {
+    const Time::time_point next = ticks_->next();
+    bool waited = false;
+    for (Time::time_point now = Time::now(); now < next; now = Time::now()) {
+      waiting_.tick(waited);
+      sleep(std::min<std::chrono::nanoseconds>(next - Time::now(), std::chrono::milliseconds(tick_ms)));
+      check_interrupt();
+    }
+  }
   static void sleep(std::chrono::nanoseconds time) {
     if (time.count() <= 0) return;
     const timespec wanted{time.count() / 1'000'000'000, time.count() % 1'000'000'000};
@@ -51,17 +69,18 @@ class TimerRows final : public RowSource {
   }
 
   const std::string name_;
-  const std::chrono::nanoseconds period_;
   Row& row_;
   const std::uint32_t port_;
   const Waiting waiting_;
-  std::optional<Time::time_point> next_;  // none before the first row
+  const std::shared_ptr<Ticks> ticks_;
+  const bool waits_;
 };
 
 }  // namespace
 
-std::unique_ptr<RowSource> timer_rows(const Address& address, Row& row, std::uint32_t port, Waiting waiting) {
-  return std::make_unique<TimerRows>(address, row, port, std::move(waiting));
+std::unique_ptr<RowSource> timer_rows(const Address& address, Row& row, std::uint32_t port, Waiting waiting,
+                                      std::shared_ptr<Ticks> ticks, bool waits) {
+  return std::make_unique<TimerRows>(address, row, port, std::move(waiting), std::move(ticks), waits);
 }
 
 }  // namespace rml::rt
