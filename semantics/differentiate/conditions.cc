@@ -55,16 +55,34 @@ Symbol Conditions::named(ExprId e) {
 std::vector<Sampling> Conditions::down_to(ClockTermId clock) {
   std::vector<Sampling> list;
   for (const ClockTerm* t : samplings_of(node_.clocks, clock)) {
-    Symbol c;
     if (t->condition.variable >= 0) {
-      const auto v = static_cast<std::size_t>(t->condition.variable);
-      c = brought_down(node_.names.variables[v].name, node_.clocks, v, list);
+      const auto [v, positive] = variable_on_the_way(static_cast<std::uint32_t>(t->condition.variable), t->parent);
+      const Symbol c = brought_down(node_.names.variables[v].name, node_.clocks, v, list);
+      list.push_back({c, t->positive == positive});
     } else {
-      c = named(t->condition.expr);
+      list.push_back({named(t->condition.expr), t->positive});
     }
-    list.push_back({c, t->positive});
   }
   return list;
+}
+
+std::pair<std::uint32_t, bool> Conditions::variable_on_the_way(std::uint32_t variable, ClockTermId clock) {
+  const auto is_on_the_way = [&](std::uint32_t v) {
+    const auto& terms = node_.clocks.terms;
+    ClockTermId at = clock;
+    while (!is_same_clock(node_.clocks.variable_clocks[v], at)) {
+      if (terms[at.index].kind != ClockTerm::on) return false;
+      at = terms[at.index].parent;
+    }
+    return true;
+  };
+  if (is_on_the_way(variable)) return {variable, true};
+  const ClockCondition wanted = classes_.of_variable(variable);
+  for (std::uint32_t v = 0; v < node_.names.variables.size(); ++v) {
+    const ClockCondition c = classes_.of_variable(v);
+    if (c.id == wanted.id && is_on_the_way(v)) return {v, c.positive == wanted.positive};
+  }
+  return {variable, true};
 }
 
 Symbol Conditions::brought_down(Symbol condition, const ClockedNode& of, std::size_t variable,

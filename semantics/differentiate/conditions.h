@@ -6,6 +6,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "semantics/check/infer_clocks_conditions.h"
@@ -42,6 +43,9 @@ class Conditions {
   void collect(ExprId e);
   ExprId without_not(ExprId e) const;
   bool is_same_clock(ClockTermId a, ClockTermId b);
+  // Clock inference represents equal conditions by one variable, also if they are on different clocks. Returns a
+  // variable with the same value that is on the clock or on one above, and whether it is the same or the negation.
+  std::pair<std::uint32_t, bool> variable_on_the_way(std::uint32_t variable, ClockTermId clock);
   ClockCondition held(const ClockTerm& term);
 
   const NodeFacts& node_;
