@@ -112,6 +112,20 @@ class Instance:
             raise Unanswered(f"{name} at {t}")
         return self.evaluate(e[2], t) if end[t] else self.evaluate(e[3], self.clock[at + 1])
 
+    def check_assertions(self):
+        """Raises an OverflowError if an asserted input is no number, also of instances whose results are not used: the
+        program checks these assertions and stops."""
+        for t in self.clock:
+            for name in [*self.node.asserts, *filter(None, self.definitions)]:
+                try:
+                    value = self.get(name, t)
+                except Unanswered:
+                    continue
+                if name in self.node.asserts and value != value:
+                    raise OverflowError
+        for child in self.children.values():
+            child.check_assertions()
+
     def evaluate(self, e, t):
         value = self.operate(e, t)
         if self.noise and e[0] not in ("v", "k", "c", "not", "<", "if"):
@@ -272,6 +286,8 @@ class Evaluation:
         """{name: stream of floats}: the outputs of f, and gradients of each order by each
         input."""
         found = {}
+        if self.program.style["assert"]:
+            self.instance(self.rows, World()).check_assertions()
         if self.program.order == 0:
             f = self.instance(self.rows, World(self.noise))
             found = {o: [f.get(o, t) for t in self.cycles] for o in self.program.f.outputs}

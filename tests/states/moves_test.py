@@ -31,7 +31,7 @@ NODES = {
 }
 OPTIMISERS = {"": -0.01, "[optim.adam(0.01)]": 1.0, "[optim.momentum(0.01)]": 1.0}
 # The condition that ends segments, and the maximal length of a segment.
-ENDS = {"cycle % 10 == 9": 10, "uniform([]) < 0.125": 120, "cycle % 100 == 99": 100, "cycle * cycle % 7 == 2": 4}
+ENDS = {"cycle % 10 == 9": 10, "uniform([]) < 0.125": 120, "cycle % 100 == 99": 100, "cycle % 7 * (cycle % 7) % 7 == 2": 4}
 # The use of the loss, and the variable with which the row is written.
 BEHIND = {
     "the loss": ("", "l"),
