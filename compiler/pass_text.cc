@@ -1,7 +1,10 @@
 // Prints and reads the forms between passes as text. Readers do not trust a text: they report the
 // position of an error.
+#include <stdexcept>
+
 #include "compiler/passes.h"
 #include "compiler/print_ast.h"
+#include "compiler/translation.h"
 #include "lowering/loops/loops_text.h"
 #include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
@@ -73,6 +76,35 @@ bool read(Form form, std::string_view text, Translation& t, std::string& error) 
       break;
   }
   return false;
+}
+
+namespace {
+
+// Runs the pass. Returns what prevented it: a broken invariant, or a fact that the text lacks because it belongs to an
+// earlier pass.
+std::string run_on_form(const Pass& pass, Translation& t) {
+  try {
+    run(pass, t);
+    return t.violation;
+  } catch (const std::out_of_range& e) {
+    return std::string("the text lacks ") + e.what() + ", which an earlier pass makes";
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> run_on_text(std::span<const Pass* const> passes, std::string_view text, bool keep_watches,
+                                       Session& session, Diagnostics& found, TextRefusal& refusal) {
+  Translation t(session, found);
+  if (!read(passes.front()->takes, text, t, refusal.why)) return std::nullopt;
+  t.keep_watches = keep_watches;
+  t.emit.target = session.options.target;
+  for (const Pass* const pass : passes) {
+    refusal = {pass, run_on_form(*pass, t)};
+    if (!refusal.why.empty()) return std::nullopt;
+    if (found.has_errors()) return "";
+  }
+  return print(*passes.back(), t);
 }
 
 }  // namespace rml

@@ -10,6 +10,8 @@
 #include "compiler/imported_program.h"
 #include "compiler/internal_error.h"
 #include "compiler/lower_bodies.h"
+#include "compiler/set_parameters.h"
+#include "compiler/translation.h"
 #include "compiler/watch_values.h"
 #include "frontend/parse.h"
 #include "lowering/demand/on_demand.h"
@@ -38,6 +40,7 @@
 #include "semantics/simplify/simplify.h"
 #include "semantics/simplify/stabilise.h"
 #include "semantics/time/causality.h"
+#include "semantics/time/put_on_ranks.h"
 
 namespace rml {
 
@@ -99,6 +102,23 @@ void instantiate(Translation& t) {
   t.form = instantiate(checked, *t.entry, options, t.diagnostics);
 }
 
+void put_on_ranks(Translation& t) {
+  t.form = put_on_ranks(std::move(t.core()), t.diagnostics);
+  t.changed = t.core().deal.has_value();
+}
+
+void freeze_parameters(Translation& t) {
+  const std::vector<std::string>& frozen = t.session.options.frozen;
+  t.form = freeze_parameters(std::move(t.core()), frozen, t.diagnostics);
+  t.changed = !frozen.empty();
+}
+
+void gather_gradients(Translation& t) {
+  const std::vector<std::string>& gathered = t.session.options.gathered;
+  t.form = gather_gradients(std::move(t.core()), gathered, t.diagnostics);
+  t.changed = !gathered.empty();
+}
+
 void check_causality(Translation& t) { check_causality(t.core(), t.diagnostics); }
 
 void watch_values(Translation& t) {
@@ -115,6 +135,11 @@ void prune_iterations(Translation& t) { t.changed = prune_iterations(t.core()); 
 void stabilise(Translation& t) { t.changed = stabilise(t.core()); }
 void expand(Translation& t) { t.changed = expand(t.core()); }
 void flatten_convolutions(Translation& t) { t.changed = flatten_convolutions(t.core()); }
+
+void give_parameters(Translation& t) {
+  t.form = give_parameters(std::move(t.core()), t.session, t.diagnostics);
+  t.changed = !t.session.options.parameters.file.empty();
+}
 
 void check_bodies(const Core& core, Diagnostics& diagnostics) {
   for (const ExternalNode& external : core.externals) {
@@ -244,6 +269,11 @@ void lower_bodies(Translation& t) {
               std::ranges::any_of(t.steps().bodies, [](const auto& body) { return body != nullptr; });
 }
 
+void make_leader(Translation& t) {
+  make_leader(t.session, t.steps());
+  t.changed = t.steps().leader != nullptr;
+}
+
 void build_on_demand(Translation& t) {
   t.form = rml::build_on_demand(std::make_shared<const Core>(std::move(t.core())));
 }
@@ -286,12 +316,20 @@ constexpr Pass list[] = {
      "semantics/check/infer_clocks.cc", infer_clocks},
     {"instantiate", Form::checked, Form::core, "one flat graph of primitive operators; every shape is known",
      "semantics/instantiate/instantiate.cc", instantiate},
+    {"put_on_ranks", Form::core, Form::core, "each rank computes its share of the dealt rows; ranks exchange sums",
+     "semantics/time/put_on_ranks.cc", put_on_ranks},
+    {"freeze_parameters", Form::core, Form::core, "the parameters of `--freeze` keep their first value",
+     "compiler/set_parameters.cc", freeze_parameters},
+    {"gather_gradients", Form::core, Form::core, "the steps of chosen parameters are summed in parameters of their own",
+     "compiler/set_parameters.cc", gather_gradients},
     {"check_causality", Form::core, Form::core, "no value depends on itself within a cycle",
      "semantics/time/check_causality.cc", check_causality},
     {"watch_values", Form::core, Form::core, "every watched variable is an output", "compiler/watch_values.cc",
      watch_values},
     {"simplify", Form::core, Form::core, "constants folded, common subexpressions shared, dead code eliminated",
      "semantics/simplify/simplify.cc", simplify},
+    {"drop_unneeded", Form::core, Form::core, "every value has a use", "semantics/simplify/simplify.cc",
+     on_core<drop_unneeded>},
     {"join_updates", Form::core, Form::core, "sums that optimisers take over all parameters are one sum",
      "semantics/simplify/join_updates.cc", join_updates},
     {"prune_iterations", Form::core, Form::core, "iterations carry and yield only values that are used",
@@ -304,6 +342,10 @@ constexpr Pass list[] = {
     {"flatten_convolutions", Form::core, Form::core,
      "a convolution with one window as large as its input is a matrix product",
      "semantics/simplify/flatten_convolutions.cc", flatten_convolutions},
+    {"give_parameters", Form::core, Form::core, "the parameters of `--load-params` begin with the values of the file",
+     "compiler/set_parameters.cc", give_parameters},
+    {"begin_with_constants", Form::core, Form::core, "a caller can set each parameter that begins with a constant",
+     "compiler/set_parameters.cc", on_core<begin_with_constants>},
     {"check_bodies", Form::core, Form::core, "bodies of iterations are productive", "compiler/passes.cc", check_bodies},
     {"check_productivity", Form::core, Form::core, "no cycle in which `post` and `fby` cancel; no value waits forever",
      "semantics/time/check_productivity.cc", check_productivity},
@@ -386,6 +428,9 @@ constexpr Pass list[] = {
      "lowering/steps/find_windows.cc", find_windows},
     {"find_packs", Form::steps, Form::steps, "matrices that many products read unchanged have a packed copy",
      "lowering/steps/find_packs.cc", find_packs},
+    {"make_leader", Form::steps, Form::steps,
+     "outputs that the memories of units determine are also computed by a straight program", "lowering/steps/leader.cc",
+     make_leader},
     {"find_watches", Form::steps, Form::steps, "the values that debuggers and traces may read are listed",
      "lowering/steps/find_watches.cc", find_watches},
     {"make_loops", Form::steps, Form::loops, "operators are loops over elements", "lowering/loops/make_loops.cc",
@@ -419,6 +464,10 @@ bool run(const Pass& pass, Translation& t) {
   if (t.timed) t.session.times.emplace_back(pass.name, std::chrono::steady_clock::now() - begin);
   if (t.session.watch && !t.of_part) t.session.watch(pass, t);
   return t.changed;
+}
+
+bool has_result(const Pass& pass, const Translation& t) {
+  return (t.has_form() || !reads_back(pass.makes)) && !t.diagnostics.has_errors();
 }
 
 }  // namespace rml

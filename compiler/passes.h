@@ -7,13 +7,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "compiler/translation.h"
+#include "compiler/session.h"
+#include "frontend/diagnostic.h"
 
 namespace rml {
+
+// A program between two passes (translation.h), which only the code that runs passes reads.
+struct Translation;
 
 enum class Form : std::uint8_t { text, tree, checked, core, schedule, segments, steps, loops, llvm };
 std::string_view name(Form);
@@ -36,6 +41,8 @@ std::string no_such_pass(const std::string& name);
 // Runs the pass, records its time and passes the result to Session::watch. Returns whether the
 // program changed; a pass that cannot detect this returns true.
 bool run(const Pass&, Translation&);
+// True if the pass, which has just run, made its form and reported no error.
+bool has_result(const Pass&, const Translation&);
 
 // Returns the result of the pass as text. If reads_back is true for its form, `read` restores the
 // whole program from it.
@@ -45,5 +52,16 @@ std::string print(const Pass&, Translation&);
 // with line and column.
 bool read(Form, std::string_view text, Translation&, std::string& fault);
 bool reads_back(Form);
+
+// The reason why passes could not run over a text, and the pass; null if the text was not read.
+struct TextRefusal {
+  const Pass* pass = nullptr;
+  std::string why;
+};
+// Runs passes over the text of the form that the first one takes, up to the first error in `found`. Each pass takes the
+// form that the one before makes. Returns the text of the last form; it is empty if an error was reported. On failure
+// returns nothing and sets `refusal`.
+std::optional<std::string> run_on_text(std::span<const Pass* const>, std::string_view text, bool keep_watches, Session&,
+                                       Diagnostics& found, TextRefusal& refusal);
 
 }  // namespace rml

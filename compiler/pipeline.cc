@@ -11,7 +11,7 @@
 #include "compiler/lower_bodies.h"
 #include "compiler/passes.h"
 #include "compiler/read_file.h"
-#include "compiler/set_parameters.h"
+#include "compiler/translation.h"
 #include "lowering/demand/on_demand.h"
 #include "lowering/schedule/exactness.h"
 #include "lowering/schedule/passes.h"
@@ -21,7 +21,6 @@
 #include "semantics/instantiate/warn_pitfalls.h"
 #include "semantics/simplify/simplify.h"
 #include "semantics/time/check_ranks.h"
-#include "semantics/time/put_on_ranks.h"
 
 namespace rml {
 namespace {
@@ -190,16 +189,16 @@ std::optional<Elaborated> finish_core(Translation& t, const ElaborateOptions& op
   if (options.simplified) {
     improve(t);
   } else {
-    t.form = drop_unneeded(std::move(t.core()));
-    run("join_updates", t);
+    for (const char* pass : {"drop_unneeded", "join_updates"}) run(pass, t);
     hold(t.core());
   }
-  if (give_parameters(t.session, t.core(), t.diagnostics) && options.simplified) {
-    run("simplify", t);
+  if (!t.session.options.parameters.file.empty()) {
+    run("give_parameters", t);
+    if (options.simplified) run("simplify", t);
     hold(t.core());
   }
   if (t.diagnostics.has_errors()) return std::nullopt;
-  if (t.session.options.settable) begin_with_constants(t.core());
+  if (t.session.options.settable) run("begin_with_constants", t);
   if (options.productivity) {
     run("check_bodies", t);
     run("check_productivity", t);
@@ -217,11 +216,10 @@ std::optional<Elaborated> elaborate_into(Session& session, const Front& front, N
   t.entry = entry;
   run("instantiate", t);
   if (diagnostics.has_errors()) return std::nullopt;
-  check_ranks(front.checked, entry, t.core(), diagnostics);
-  t.core().dealt = (*front.program)[entry].deal() != nullptr;
-  if (session.options.for_ranks && !diagnostics.has_errors()) put_on_ranks(front.checked, entry, t.core(), diagnostics);
-  freeze_parameters(t.core(), session.options.frozen, diagnostics);
-  gather_gradients(t.core(), session.options.gathered, diagnostics);
+  check_ranks(*front.program, t.core(), diagnostics);
+  if (session.options.for_ranks && !diagnostics.has_errors()) run("put_on_ranks", t);
+  if (!session.options.frozen.empty()) run("freeze_parameters", t);
+  if (!session.options.gathered.empty()) run("gather_gradients", t);
   if (diagnostics.has_errors()) return std::nullopt;
   hold(t.core());
   run("check_causality", t);
@@ -333,15 +331,11 @@ std::shared_ptr<steps::Program> lower_body(Session& session, steps::Program& pro
 
 }  // namespace
 
-namespace {
-
-std::shared_ptr<const steps::Leader> find_leader(Session& session, const steps::Program& whole) {
-  const auto part = leading_core(whole);
+void make_leader(Session& session, steps::Program& program) {
+  const auto part = leading_core(program);
   auto lowered = part ? lower_aside(session, part->core) : std::nullopt;
-  return lowered ? make_leader(whole, *part, std::move(*lowered)) : nullptr;
+  program.leader = lowered ? make_leader(program, *part, std::move(*lowered)) : nullptr;
 }
-
-}  // namespace
 
 void lower_bodies(Session& session, steps::Program& program) {
   if (program.on_demand != nullptr) {
@@ -510,7 +504,7 @@ steps::Program lower(Session& session, const Arranged& arranged) {
   } else {
     t.form = arranged.schedule;
     lower(t);
-    if (session.options.early_rows != EarlyRows::never) t.steps().leader = find_leader(session, t.steps());
+    if (session.options.early_rows != EarlyRows::never) run("make_leader", t);
   }
   run("find_watches", t);
   return std::move(t.steps());

@@ -72,10 +72,11 @@ std::optional<Motion> motion_of(const Core& core, const Parameter& p) {
 
 }  // namespace
 
-void freeze_parameters(Core& core, const std::vector<std::string>& patterns, Diagnostics& diagnostics) {
+Core freeze_parameters(Core core, const std::vector<std::string>& patterns, Diagnostics& diagnostics) {
   for_each_named(core, patterns, "freeze", diagnostics, [&](const Parameter& p) {
     if (auto* memory = std::get_if<core::Fby>(&core[p.value].rhs)) memory->next = p.value;
   });
+  return core;
 }
 
 namespace {
@@ -153,7 +154,7 @@ void look_through_copies(Core& core) {
 
 }  // namespace
 
-void gather_gradients(Core& core, const std::vector<std::string>& patterns, Diagnostics& diagnostics) {
+Core gather_gradients(Core core, const std::vector<std::string>& patterns, Diagnostics& diagnostics) {
   std::vector<std::pair<Parameter, Motion>> gathered;
   for_each_named(core, patterns, "gather gradients of", diagnostics, [&](const Parameter& p) {
     const std::optional<Motion> motion = motion_of(core, p);
@@ -162,6 +163,7 @@ void gather_gradients(Core& core, const std::vector<std::string>& patterns, Diag
   });
   for (const auto& [p, motion] : gathered) gather(core, p, motion);
   if (!gathered.empty()) look_through_copies(core);
+  return core;
 }
 
 namespace {
@@ -229,19 +231,19 @@ rt::NamedMemories memories_of(const Core& core, const SourceMap& sources) {
 
 }  // namespace
 
-void begin_with_constants(Core& core) {
+Core begin_with_constants(Core core) {
   for (const Parameter& p : core.parameters) {
     auto* memory = std::get_if<core::Fby>(&core[p.value].rhs);
     if (memory == nullptr) continue;
     const core::Apply* begins = apply_of(core, memory->init, Lowering::parameter);
     if (begins != nullptr && core.is_const(begins->operands[0])) memory->init = begins->operands[0];
   }
-  core = remove_unreachable(std::move(core));
+  return remove_unreachable(std::move(core));
 }
 
-bool give_parameters(Session& session, Core& core, Diagnostics& diagnostics) {
+Core give_parameters(Core core, Session& session, Diagnostics& diagnostics) {
   const rt::ParameterSource& source = session.options.parameters;
-  if (source.file.empty()) return false;
+  if (source.file.empty()) return core;
   session.files->note(source.file);
   Wanted wanted;
   const auto begins = beginnings(core);
@@ -264,7 +266,7 @@ bool give_parameters(Session& session, Core& core, Diagnostics& diagnostics) {
     auto& d = diagnostics.report(Code::E0806, {}, line);
     while (std::getline(lines >> std::ws, line)) d.note(line);
   }
-  return true;
+  return core;
 }
 
 }  // namespace rml

@@ -19,22 +19,22 @@ namespace rml {
 
 // Freezes the parameters whose paths match a pattern (runtime/base/pattern.h). Reports E0201 if a
 // pattern matches none.
-void freeze_parameters(Core&, const std::vector<std::string>& patterns, Diagnostics&);
+Core freeze_parameters(Core, const std::vector<std::string>& patterns, Diagnostics&);
 
 // Gathers the gradients of the parameters whose paths match a pattern; a parameter without an
 // update has none. Reports E0201 as well. Call it after freeze_parameters, whose patterns would
 // match `d PATH`, and before causality is checked, since a constant parameter does not depend on
 // its steps.
-void gather_gradients(Core&, const std::vector<std::string>& patterns, Diagnostics&);
+Core gather_gradients(Core, const std::vector<std::string>& patterns, Diagnostics&);
 
 // Makes the first value of each parameter a constant of its memory if it is known, so that a caller
 // can set the parameter before the first cycle. Otherwise the first cycle would compute its value.
 // After simplification, which would replace such a memory by the constant.
-void begin_with_constants(Core&);
+Core begin_with_constants(Core);
 
 // Reads session.options.parameters into a simplified core; a parameter without a use need not be
-// in the file. Reports E0806 on failure, or lists the loaded parameters in session.told. Returns
-// true if a file was named.
-bool give_parameters(Session&, Core&, Diagnostics&);
+// in the file. Reports E0806 on failure, or lists the loaded parameters in session.told. A session
+// that names no file leaves the core unchanged.
+Core give_parameters(Core, Session&, Diagnostics&);
 
 }  // namespace rml

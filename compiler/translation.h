@@ -2,7 +2,8 @@
 //
 // It has one form at a time. A pass (passes.h) takes that form out and stores the form that it
 // makes. A form contains everything that later passes need of the forms before it; for example, a
-// schedule holds its core.
+// schedule holds its core. Only the code that runs passes includes this file: the passes themselves
+// take forms and options.
 #pragma once
 
 #include <memory>

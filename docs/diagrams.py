@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST_WIDE, MOST_HIGH = 1600, 1000
 WIDE, HIGH, GAP = 146, 34, 24  # size of the boxes of rooms: width, height, distance
-LEFT, BROAD, PER_ROW = 10, 760, 4  # placement of the boxes of forms: left edge, width, passes per row
+LEFT, BROAD, PER_ROW = 10, 1140, 6  # placement of the boxes of forms: left edge, width, passes per row
 LANE = 190  # width of the lane of a pass that skips forms
 STYLE = """text { font-family: Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif; font-size: 12px; fill: #24292f }
 .code { font-family: 'DejaVu Sans Mono', Menlo, Consolas, monospace; font-size: 12px }

@@ -28,7 +28,10 @@ int export_node(Invocation& invocation, const ExportRequest& request) {
   };
   change_bodies(core, prepare);
   prepare(core);
-  if (give_parameters(session, core, session.diagnostics)) prepare(core);
+  if (!session.options.parameters.file.empty()) {
+    core = give_parameters(std::move(core), session, session.diagnostics);
+    prepare(core);
+  }
   if (session.failed()) return exit_fault;
   const onnx::Exported exported = onnx::export_core(core);
   for (const onnx::ExportError& e : exported.errors) session.diagnostics.report(Code::E0808, e.span, e.message);

@@ -1,6 +1,5 @@
 // `rmlc opt PASS…`: runs passes over the text of a form, from standard input to standard output.
 #include <iostream>
-#include <stdexcept>
 
 #include "compiler/passes.h"
 #include "compiler/read_file.h"
@@ -56,17 +55,6 @@ void append_without_places(const Diagnostics& found, Diagnostics& diagnostics) {
   }
 }
 
-// Runs the pass. If the text belongs to an earlier pass and lacks something that this one looks up, returns what is
-// missing.
-std::string run_on_text(const Pass& pass, Translation& t) {
-  try {
-    run(pass, t);
-    return "";
-  } catch (const std::out_of_range& e) {
-    return e.what();
-  }
-}
-
 }  // namespace
 
 int run_passes(Invocation& invocation, const OptRequest& request) {
@@ -76,7 +64,6 @@ int run_passes(Invocation& invocation, const OptRequest& request) {
   if (list.empty()) return wrong_usage(why.empty() ? "name a pass; rmlc opt --list names them" : why);
   Session& session = invocation.session;
   Diagnostics found;
-  Translation t(session, found);
   const std::optional<std::string> text = read_file("-", why);
   if (!text) {
     session.diagnostics.report(Code::E0801, {}, "cannot read standard input: " + why);
@@ -86,28 +73,16 @@ int run_passes(Invocation& invocation, const OptRequest& request) {
     std::cerr << "rmlc: standard input is empty\n";
     return exit_fault;
   }
-  if (!read(list.front()->takes, *text, t, why)) {
-    std::cerr << readable_message("rmlc: standard input, " + why) << "\n";
+  TextRefusal refusal;
+  const std::optional<std::string> made = run_on_text(list, *text, request.keep_watches, session, found, refusal);
+  if (!made) {
+    const std::string where = refusal.pass == nullptr ? "standard input, " : std::string(refusal.pass->name) + ": ";
+    std::cerr << readable_message("rmlc: " + where + refusal.why) << "\n";
     return exit_fault;
-  }
-  t.keep_watches = request.keep_watches;
-  t.emit.target = session.options.target;
-  for (const Pass* pass : list) {
-    if (std::string lacks = run_on_text(*pass, t); !lacks.empty()) {
-      std::cerr << readable_message("rmlc: " + std::string(pass->name) + ": the text lacks " + lacks +
-                                    ", which an earlier pass makes")
-                << "\n";
-      return exit_fault;
-    }
-    if (!t.violation.empty()) {
-      std::cerr << readable_message("rmlc: " + std::string(pass->name) + ": " + t.violation) << "\n";
-      return exit_fault;
-    }
-    if (found.has_errors()) break;
   }
   append_without_places(found, session.diagnostics);
   if (session.failed()) return exit_fault;
-  std::cout << print(*list.back(), t);
+  std::cout << *made;
   return exit_success;
 }
 

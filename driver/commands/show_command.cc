@@ -189,8 +189,7 @@ std::optional<std::string> text_after(Session& session, const ShowRequest& reque
   std::optional<std::string> text;
   session.watch = [&](const Pass& ran, Translation& t) {
     // An attempt to share windows may end in this pass without an error.
-    const bool ends = reads_back(pass.makes) && !t.has_form();
-    if (&ran == &pass && !ends && !t.diagnostics.has_errors()) text = print(pass, t);
+    if (&ran == &pass && has_result(pass, t)) text = print(pass, t);
   };
   if (pass.makes == Form::text || pass.makes == Form::tree || pass.makes == Form::checked) {
     check(session, request.phase);

@@ -302,7 +302,7 @@ struct Program {
   std::vector<QueueId> input_flags;
   std::vector<Unit> units;
   Block lead;  // straight programs: the statements that need no input of their cycle (find_lead.h)
-  // programs that are not straight: the same statements as a program of their own; may be null; not in the text form
+  // programs that are not straight: the same statements as a program of their own; may be null
   std::shared_ptr<const Leader> leader;
   Emitter emitter;                         // hands out rows; unused in straight programs
   std::vector<Site> sites;                 // sites of asserts, zero-delay cycles, and operators that can fail

@@ -8,6 +8,7 @@
 #include "lowering/schedule/form_reader.h"
 #include "lowering/steps/find_packs.h"
 #include "lowering/steps/find_windows.h"
+#include "lowering/text/read_leader.h"
 #include "lowering/text/steps_text.h"
 
 namespace rml {
@@ -64,14 +65,14 @@ class StepsReader : FormReader {
     require_same_type(a, b);
     return b;
   }
-  void require_truth(ValueId v) {
-    if (lines_.ok() && (core()[v].dtype != DType::boolean || !core()[v].shape.empty()))
-      lines_.fail(id_text(v) + " is not a Boolean scalar");
+  template <class A>
+  void require_truth(A a, const std::string& what) {
+    if (!lines_.ok()) return;
+    const Type type = type_of(a);
+    if (type.dtype != DType::boolean || !type.shape.empty()) lines_.fail(what);
   }
-
-  ValueId condition_value() {
-    const ValueId v = value();
-    require_truth(v);
+  ValueId truth(ValueId v) {
+    require_truth(v, id_text(v) + " is not a Boolean scalar");
     return v;
   }
 
@@ -172,9 +173,7 @@ class StepsReader : FormReader {
     require_same_type(p_.input_queues[i], core().inputs[i].value);
     if (!lines_.take("flags")) return true;
     p_.input_flags[i] = queue();
-    if (lines_.ok() &&
-        (type_of(p_.input_flags[i]).dtype != DType::boolean || !type_of(p_.input_flags[i]).shape.empty()))
-      lines_.fail("this queue is not one of Boolean scalars");
+    require_truth(p_.input_flags[i], "this queue is not one of Boolean scalars");
     return true;
   }
 
@@ -267,6 +266,7 @@ class StepsReader : FormReader {
     if (lines_.take("unit")) return begin_unit();
     if (lines_.take("rows")) return in_rows_ = true;
     if (lines_.take("body")) return body_line();
+    if (lines_.take("leader")) return leader_line();
     if (in_rows_) return row_line();
     if (p_.units.empty()) return false;
     steps::Unit& u = p_.units.back();
@@ -382,8 +382,7 @@ class StepsReader : FormReader {
   }
   std::pair<ValueId, bool> condition() {
     const Literal l = literal();
-    require_truth(l.condition);
-    return {l.condition, l.positive};
+    return {truth(l.condition), l.positive};
   }
 
   bool body_line() {
@@ -396,6 +395,13 @@ class StepsReader : FormReader {
       return true;
     }
     p_.bodies[k] = inner_steps(it->body, std::max(outer_sites_, p_.sites.size()), "external " + std::to_string(k));
+    return true;
+  }
+
+  bool leader_line() {
+    if (p_.straight || depth_ > 0) lines_.fail("only a program with units has a leader");
+    p_.leader = read_leader(lines_, p_,
+                            [&](const Core& like, const std::string& whose) { return inner_steps(like, 0, whose); });
     return true;
   }
 
@@ -428,7 +434,7 @@ class StepsReader : FormReader {
       b.test.kind = lines_.take("first") ? steps::Test::first : steps::Test::last;
       lines_.take("last");
     } else {
-      b.test.condition = condition_value();
+      b.test.condition = truth(value());
     }
     b.then_block = std::make_unique<steps::Block>();
     b.else_block = std::make_unique<steps::Block>();
@@ -448,7 +454,7 @@ class StepsReader : FormReader {
     if (lines_.take("push")) return push();
     if (lines_.take("output")) return store_output();
     if (lines_.take("expect")) return expect();
-    if (lines_.take("assert")) return steps::Assert{condition_value(), site()};
+    if (lines_.take("assert")) return steps::Assert{truth(value()), site()};
     if (lines_.take("assume")) return assume();
     if (lines_.next_is("last")) {
       require_segment();
@@ -493,28 +499,23 @@ class StepsReader : FormReader {
     lines_.expect(":=");
     if (!lines_.ok()) return steps::StoreCell{};
     if (lines_.take("cell")) return steps::MoveCell{to, like(to, cell())};
-    if (lines_.peek() == '(') {
-      steps::SegmentProduct s = product();
-      s.sum = to;
-      if (lines_.take("onto")) {
-        lines_.expect("cell");
-        s.onto = cell();
-      }
-      return s;
-    }
-    return steps::StoreCell{to, like(to, value())};
+    if (lines_.peek() != '(') return steps::StoreCell{to, like(to, value())};
+    steps::SegmentProduct s = product();
+    s.sum = to;
+    if (!lines_.take("onto")) return s;
+    lines_.expect("cell");
+    s.onto = cell();
+    return s;
   }
 
   steps::Statement to_array() {
     const ArrayId to = array();
     lines_.expect(":=");
     if (!lines_.ok()) return steps::StoreArray{};
-    if (lines_.peek() == '(') {
-      steps::SegmentProduct s = product();
-      s.rows = to;
-      return s;
-    }
-    return steps::StoreArray{to, like(to, value())};
+    if (lines_.peek() != '(') return steps::StoreArray{to, like(to, value())};
+    steps::SegmentProduct s = product();
+    s.rows = to;
+    return s;
   }
 
   steps::SegmentProduct product() {
@@ -564,8 +565,7 @@ class StepsReader : FormReader {
     const bool positive = !lines_.take("not");
     lines_.expect("cell");
     const CellId c = cell();
-    if (lines_.ok() && (type_of(c).dtype != DType::boolean || !type_of(c).shape.empty()))
-      lines_.fail("this cell is not a Boolean scalar");
+    require_truth(c, "this cell is not a Boolean scalar");
     return steps::SideCell{c, positive, site()};
   }
 

@@ -3,6 +3,7 @@
 
 #include "lowering/demand/on_demand.h"
 #include "lowering/schedule/form_reader.h"
+#include "lowering/steps/leader.h"
 
 namespace rml {
 
@@ -30,6 +31,7 @@ class StepsText {
     if (!p_.emitter.operands.empty() || !p_.emitter.outputs.empty()) rows();
     for (std::size_t k = 0; k < p_.bodies.size(); ++k)
       if (p_.bodies[k] != nullptr) text_ += "body" + number(k) + "\n" + StepsText(*p_.bodies[k]).run() + "end\n";
+    if (p_.leader != nullptr) leader();
     return std::move(text_);
   }
 
@@ -107,6 +109,15 @@ class StepsText {
     for (const auto& [product, k] : p_.packs.of)
       if (k == i) text_ += " " + id_text(product);
     text_ += "\n";
+  }
+
+  void leader() {
+    text_ += "leader";
+    for (const std::uint32_t output : p_.leader->outputs) text_ += number(output);
+    text_ += " memories";
+    for (const steps::Leader::Memory& m : p_.leader->memories)
+      text_ += m.cell.valid() ? " " + cell(m.cell) : m.queue.valid() ? " queue" + number(m.queue.index) : " none";
+    text_ += "\n" + StepsText(p_.leader->program).run() + "end\n";
   }
 
   // ---- equations of a program on demand ----

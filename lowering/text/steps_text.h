@@ -38,6 +38,8 @@
 //     output 0 = operand 0
 //   body 0                                         of the iteration that is external 0: the same lines, from its core
 //   on … end
+//   leader 0 2 memories cell 1 queue 3 none        the outputs that the leader hands out, and the places of its cells;
+//   core … end                                     then the leader's program
 //
 // A program that runs on demand has `on demand` instead of units, and a line for each equation with a body: `equation
 // %7 of %1 %6 gives %7`, or `… gives %7 by`, the lines of the body, from its core, and `end`. The core determines which

@@ -52,6 +52,13 @@ NodeId step_node(const Program& program, std::string_view name) {
   return found == nodes.end() ? NodeId{} : *found;
 }
 
+StepsNode as_steps_node(const Program& program, NodeId node) {
+  const ast::Node& of = program[node];
+  if (of.module != program.steps) return StepsNode::none;
+  const StepsNode named = steps_node_named(program.text(of.name));
+  return named == StepsNode::none ? StepsNode::other : named;
+}
+
 namespace {
 
 // True for a short call with positional arguments, if the program declares no node of that name.

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "frontend/ast.h"
+#include "semantics/core/core.h"
 
 namespace rml {
 
@@ -23,6 +24,8 @@ std::string library_collective(std::string_view name);
 ExprId step_count(Program&, const ast::Deal&);
 // The node of the library's `steps` with this name; invalid if no input of the program is dealt.
 NodeId step_node(const Program&, std::string_view name);
+// The node of the library's `steps` that this node is; none if it is another node, or no input of the program is dealt.
+StepsNode as_steps_node(const Program&, NodeId);
 
 // Must run before names are resolved. Running it twice has no further effect.
 void write_collectives(Program&);

@@ -1,7 +1,22 @@
 // Small functions of cores.
 #include "semantics/core/core.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace rml {
+
+namespace {
+constexpr std::string_view steps_nodes[] = {"none",     "all_sum", "all_mean", "gathered",  "ends",
+                                            "gradient", "rank",    "ranks",    "broadcast", "other"};
+}  // namespace
+
+std::string_view name(StepsNode node) { return steps_nodes[static_cast<std::size_t>(node)]; }
+
+StepsNode steps_node_named(std::string_view name) {
+  const auto* const found = std::ranges::find(steps_nodes, name);
+  return found == std::end(steps_nodes) ? StepsNode::none : static_cast<StepsNode>(found - std::begin(steps_nodes));
+}
 
 std::vector<ValueId> moving_parameters(const Core& core) {
   std::vector<ValueId> moving;

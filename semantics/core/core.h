@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -95,6 +96,24 @@ struct Value {
   std::string name;     // name of the user's variable, such as "lstm.cell.h"; empty if it has none
 };
 
+// The node of the library `steps` (stdlib/steps.rml) that an instance is of. none: a node of another module; other: a
+// node that `diff` made in the library.
+enum class StepsNode : std::uint8_t {
+  none,
+  all_sum,
+  all_mean,
+  gathered,
+  ends,
+  gradient,
+  rank,
+  ranks,
+  broadcast,
+  other
+};
+std::string_view name(StepsNode);
+// Returns none if the library has no node of this name.
+StepsNode steps_node_named(std::string_view name);
+
 // One instantiation of a node. Instances form a tree; the entry node is its root.
 struct Instance {
   InstanceId parent;  // the calling instance; invalid for the entry
@@ -102,6 +121,7 @@ struct Instance {
   Span call;             // place of the call in the source of the parent
   std::string path;      // names on the way from the entry, such as "lstm.cell"; "" for the entry
   bool derived = false;  // true if `diff` made the node
+  StepsNode steps = StepsNode::none;
 };
 
 struct Port {
@@ -135,6 +155,13 @@ struct ExternalNode {
   bool in_c() const { return iteration == nullptr; }
 };
 
+// The rows of dealt inputs, as the source describes them.
+struct DealtRows {
+  std::uint32_t end = 0;              // the input that ends micro-batches
+  std::optional<std::int64_t> count;  // micro-batches in a step, if the source has a number or a constant
+  Span span;                          // place of `dealt … by …`
+};
+
 // For a program on ranks: the input that ends micro-batches, and the number of micro-batches a
 // step.
 struct Deal {
@@ -163,8 +190,8 @@ struct Core {
   std::vector<CoreAssert> asserts;
   std::vector<Parameter> parameters;
   std::vector<Port> watches;  // all named variables of the source that still have a value
-  // True if the rows are dealt: outputs have the same bits on any number of ranks, or without ranks.
-  bool dealt = false;
+  // If the rows are dealt, outputs have the same bits on any number of ranks, or without ranks.
+  std::optional<DealtRows> dealt;
   std::optional<Deal> deal;  // how ranks share the rows of the inputs
 
   const Value& operator[](ValueId v) const { return values[v.index]; }

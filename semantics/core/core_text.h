@@ -1,8 +1,8 @@
 // The complete text of a core, and the pieces that the texts of other forms share.
 //
 // print_core (core.h) writes the part that `rmlc show core` prints. The complete text begins with
-// a line `form core 1` and adds the rest: which instances are derivatives, and how many outputs
-// are watched. read_core reads both.
+// a line `form core 1` and adds the rest: which instances are derivatives or nodes of the library
+// `steps`, how rows are dealt, and how many outputs are watched. read_core reads both.
 #pragma once
 
 #include <optional>

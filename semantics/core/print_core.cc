@@ -175,9 +175,10 @@ std::string instance_line(const Core& core, std::size_t i, Extent extent) {
   std::string text = "instance " + std::to_string(i);
   if (instance.parent.valid()) text += " in " + std::to_string(instance.parent.index);
   if (whole && instance.derived) text += " derived";
+  if (whole && instance.steps != StepsNode::none) text += " steps " + std::string(name(instance.steps));
   if (instance.node.valid()) text += " node " + std::to_string(instance.node.index);
   const std::string& path = instance.path;
-  const bool is_keyword = path == "in" || path == "derived" || path == "node";
+  const bool is_keyword = path == "in" || path == "derived" || path == "steps" || path == "node";
   if (!path.empty()) text += " " + (whole && is_keyword ? quoted_text(path) : name_text(path));
   return text + span_text(instance.call) + "\n";
 }
@@ -214,9 +215,15 @@ std::string ports_text(const char* keyword, const std::vector<Port>& ports) {
   return text;
 }
 
+std::string dealt_line(const DealtRows& dealt) {
+  std::string text = "dealt " + std::to_string(dealt.end);
+  if (dealt.count) text += " by " + std::to_string(*dealt.count);
+  return text + span_text(dealt.span) + "\n";
+}
+
 std::string tail_text(const Core& core, Extent extent) {
   std::string text = ports_text("input", core.inputs);
-  if (core.dealt) text += "dealt\n";
+  if (core.dealt) text += extent == Extent::whole ? dealt_line(*core.dealt) : "dealt\n";
   if (core.deal) text += "deal " + std::to_string(core.deal->end) + " by " + std::to_string(core.deal->per_step) + "\n";
   text += ports_text("output", core.outputs);
   if (extent == Extent::whole && core.watched > 0) text += "watched " + std::to_string(core.watched) + "\n";

@@ -267,6 +267,16 @@ Deal read_deal(TextLines& lines, const Core& core) {
   return deal;
 }
 
+// `rmlc show core` prints the word `dealt` alone.
+DealtRows read_dealt(TextLines& lines, const Core& core) {
+  DealtRows dealt;
+  if (!lines.at_end()) dealt.end = lines.integer<std::uint32_t>("the number of an input");
+  if (dealt.end >= core.inputs.size()) lines.fail("the core has fewer inputs");
+  if (lines.take("by")) dealt.count = lines.integer<std::int64_t>("the number of micro-batches of a step");
+  dealt.span = read_span(lines);
+  return dealt;
+}
+
 Iteration read_iteration(TextLines& lines) {
   Iteration it;
   it.states = lines.integer<std::uint32_t>("a number of states");
@@ -283,6 +293,11 @@ void read_instance(TextLines& lines, Core& core) {
   Instance instance;
   if (lines.take("in")) instance.parent = InstanceId{lines.integer<std::uint32_t>("an instance's number")};
   instance.derived = lines.take("derived");
+  if (lines.take("steps")) {
+    const std::string node = lines.word("a node of the library `steps`");
+    instance.steps = steps_node_named(node);
+    if (instance.steps == StepsNode::none) lines.fail("the library `steps` has no node '" + node + "'");
+  }
   if (lines.take("node")) instance.node = NodeId{lines.integer<std::uint32_t>("a node's number")};
   if (!lines.at_end() && lines.peek() != '@') instance.path = lines.name();
   instance.call = read_span(lines);
@@ -401,7 +416,7 @@ class CoreReader {
     } else if (lines_.take("input")) {
       core.inputs.push_back(read_port(lines_));
     } else if (lines_.take("dealt")) {
-      core.dealt = true;
+      core.dealt = read_dealt(lines_, core);
     } else if (lines_.take("deal")) {
       core.deal = read_deal(lines_, core);
     } else if (lines_.take("output")) {

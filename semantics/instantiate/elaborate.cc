@@ -8,6 +8,7 @@
 //   node g(a) -> (b) b = f(a);       x of f   -> a,  b -> y of f
 #include "semantics/instantiate/elaborate.h"
 
+#include "semantics/check/write_collectives.h"
 #include "semantics/instantiate/expressions.h"
 
 namespace rml::draft {
@@ -177,7 +178,8 @@ class Elaborator {
     const ast::Node& node = write_.program()[entry_.node];
     const Span call = entry_.given != nullptr ? entry_.given->call : node.name_span;
     const std::string path = entry_.given != nullptr ? entry_.given->at.path : "";
-    write_.draft.instances.push_back({{}, entry_.node, call, path, node.derived_from.valid()});
+    write_.draft.instances.push_back(
+        {{}, entry_.node, call, path, node.derived_from.valid(), as_steps_node(write_.program(), entry_.node)});
     const TypeScheme& scheme = entry_.checked.types.nodes[entry_.node.index].scheme;
     const std::size_t clock_variables = entry_.checked.clocks.nodes[entry_.node.index].variable_count;
     Scope scope =

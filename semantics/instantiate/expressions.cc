@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "semantics/check/write_collectives.h"
 #include "semantics/core/joint.h"
 #include "semantics/values/overloaded.h"
 
@@ -401,7 +402,7 @@ std::vector<DType> Expressions::callee_dtypes(ExprId call) const {
 std::vector<DraftId> Expressions::instance(ExprId e, const ast::Call& call, NodeId node) {
   const InstanceId id{draft_.instances.size()};
   draft_.instances.push_back({scope_.instance, node, call.callee_span, qualified(write_.identity(scope_.node, e)),
-                              program()[node].derived_from.valid()});
+                              program()[node].derived_from.valid(), as_steps_node(program(), node)});
   std::vector<DraftId> given = arguments(e);
   if (draft_.calls.size() <= id.index) draft_.calls.resize(id.index + 1);
   draft_.calls[id.index] = {e, given};

@@ -70,6 +70,27 @@ class Instantiation {
   Elaboration whole_;
 };
 
+// The number after `by` if no sum of the program gives it: a literal, or the value of a constant.
+std::optional<std::int64_t> written_count(const Program& program, const ast::Deal& deal, ModuleId module) {
+  if (!deal.count.valid()) return 1;
+  ExprId e = deal.count;
+  if (const auto* name = std::get_if<ast::Name>(&program[e]); name != nullptr && !name->qualifier.valid())
+    for (const ConstId c : program.modules[module.index].consts)
+      if (program.consts[c.index].name == name->symbol) e = program.consts[c.index].value;
+  const auto* number = std::get_if<ast::IntLiteral>(&program[e]);
+  return number != nullptr ? std::optional(static_cast<std::int64_t>(number->value)) : std::nullopt;
+}
+
+// How the source deals the rows of the entry; nothing if it has no dealt inputs.
+std::optional<DealtRows> dealt_rows(const Program& program, const ast::Node& entry, const Core& core) {
+  const ast::Deal* const deal = entry.deal();
+  if (deal == nullptr) return std::nullopt;
+  DealtRows dealt{0, written_count(program, *deal, entry.module), deal->span};
+  for (std::uint32_t i = 0; i < core.inputs.size(); ++i)
+    if (core.inputs[i].name == program.text(deal->end)) dealt.end = i;
+  return dealt;
+}
+
 }  // namespace
 
 Core instantiate(const Checked& checked, NodeId entry, const InstantiateOptions& options, Diagnostics& diagnostics) {
@@ -78,7 +99,9 @@ Core instantiate(const Checked& checked, NodeId entry, const InstantiateOptions&
   Core core;
   core.clocks.resize(2);
   if (made) core = std::move(*made);
-  core.entry = checked.program->text((*checked.program)[entry].name);
+  const Program& program = *checked.program;
+  core.entry = program.text(program[entry].name);
+  if (made) core.dealt = dealt_rows(program, program[entry], core);
   return core;
 }
 

@@ -128,22 +128,21 @@ class Dealt {
 
 class RankCheck {
  public:
-  RankCheck(const Program& program, const ast::Node& entry, const Core& core, Diagnostics& diagnostics)
+  RankCheck(const Program& program, const Core& core, Diagnostics& diagnostics)
       : program_(program),
         core_(core),
         diagnostics_(diagnostics),
-        collectives_(program, core),
+        collectives_(core),
         dealt_(core, collectives_),
         uses_(core),
-        shown_(core.values.size()) {
-    for (const Port& input : core.inputs)
-      if (input.name == program.text(entry.deal()->end)) end_ = input.value;
+        shown_(core.values.size()),
+        end_(core.inputs[core.dealt->end].value) {
     for (const Port& output : core.outputs) shown_[output.value.index] = true;
     for (const CoreAssert& a : core.asserts) shown_[a.condition.index] = true;
   }
 
   void run() {
-    for (const Collective& c : collectives_.list()) {
+    for (const CollectiveCall& c : collectives_.list()) {
       check_kept(c);
       check_collective(c);
       if (c.sent.valid()) check_broadcast(c);
@@ -159,9 +158,9 @@ class RankCheck {
 
  private:
   // `gathered` keeps the values of a step, which each rank has only in part.
-  void check_kept(const Collective& c) {
+  void check_kept(const CollectiveCall& c) {
     const Instance& instance = core_.instances[c.instance.index];
-    if (program_.text(program_[instance.node].name) != "gathered") return;
+    if (instance.steps != StepsNode::gathered) return;
     diagnostics_
         .report(Code::E1002, instance.call, "this rank has only some values of a step: other ranks have the other rows",
                 "each rank keeps its own values")
@@ -170,7 +169,7 @@ class RankCheck {
   }
 
   // Ranks may meet at ends of micro-batches only.
-  void check_collective(const Collective& c) {
+  void check_collective(const CollectiveCall& c) {
     if (!c.end.valid()) return;
     const Instance& instance = core_.instances[c.instance.index];
     if (c.end != end_) {
@@ -201,7 +200,7 @@ class RankCheck {
 
   // All ranks that share a step reach its end, but not a condition that differs between them
   // there.
-  void check_broadcast(const Collective& c) {
+  void check_broadcast(const CollectiveCall& c) {
     const ClockId clock = core_[c.sent].clock;
     const auto differs = [&](ClockId k) {
       return !(core_[k].positive && collectives_.ends_step(core_[k].condition)) && dealt_(core_[k].condition);
@@ -417,7 +416,7 @@ class RankCheck {
   const Dealt dealt_;
   const Uses uses_;
   std::vector<bool> shown_;  // one per value: true if it is an output or an assert
-  ValueId end_;
+  const ValueId end_;
   std::map<ValueId, bool> drawn_;
   std::set<ValueId> drawn_apart_;  // initial values that ranks draw differently
   bool by_chance_ = false;         // result of is_drawn: true if the condition itself is drawn
@@ -427,10 +426,8 @@ class RankCheck {
 
 }  // namespace
 
-void check_ranks(const Checked& checked, NodeId entry, const Core& core, Diagnostics& diagnostics) {
-  const Program& program = *checked.program;
-  if (program[entry].deal() == nullptr) return;
-  RankCheck(program, program[entry], core, diagnostics).run();
+void check_ranks(const Program& program, const Core& core, Diagnostics& diagnostics) {
+  if (core.dealt) RankCheck(program, core, diagnostics).run();
 }
 
 }  // namespace rml

@@ -16,12 +16,13 @@
 // Before: a core as instantiated, with the instances of the source. The check changes nothing.
 #pragma once
 
-#include "semantics/check/checked.h"
+#include "frontend/ast.h"
+#include "frontend/diagnostic.h"
 #include "semantics/core/core.h"
 
 namespace rml {
 
-// Reports E1002. An entry without dealt inputs is accepted unchecked.
-void check_ranks(const Checked&, NodeId entry, const Core&, Diagnostics&);
+// Reports E1002. A core without dealt inputs is accepted unchecked.
+void check_ranks(const Program&, const Core&, Diagnostics&);
 
 }  // namespace rml

@@ -1,20 +1,18 @@
-// Recognises the instances by module and node, and finds their variables by path among the
-// watches.
+// Finds the variables of instances by path among the watches.
 #include "semantics/time/collectives.h"
 
 #include <algorithm>
 
-#include "frontend/ast.h"
 #include "semantics/core/queries.h"
 
 namespace rml {
 
-Collectives::Collectives(const Program& program, const Core& core) : core_(core), inside_(core.instances.size()) {
+Collectives::Collectives(const Core& core) : core_(core), inside_(core.instances.size()) {
   std::set<std::string> paths;
   for (std::size_t i = 0; i < core.instances.size(); ++i) {
     const Instance& instance = core.instances[i];
     const bool outer = instance.parent.valid() && inside_[instance.parent.index];
-    inside_[i] = outer || (instance.node.valid() && program[instance.node].module == program.steps);
+    inside_[i] = outer || instance.steps != StepsNode::none;
     if (inside_[i]) paths.insert(instance.path);
     if (inside_[i] && !outer) list_.push_back({InstanceId{i}, {}, {}, {}});
   }
@@ -22,11 +20,11 @@ Collectives::Collectives(const Program& program, const Core& core) : core_(core)
     const std::size_t dot = watch.name.rfind('.');
     if (dot != std::string::npos && paths.contains(watch.name.substr(0, dot))) variables_[watch.name] = watch.value;
   }
-  for (Collective& c : list_) {
+  for (CollectiveCall& c : list_) {
     c.end = variable(c.instance, "end");
     c.count = variable(c.instance, "n");
     c.sent = variable(c.instance, "sent");
-    const bool is_rank = program.text(program[core.instances[c.instance.index].node].name) == "rank";
+    const bool is_rank = core.instances[c.instance.index].steps == StepsNode::rank;
     if (const ValueId r = variable(c.instance, "r"); is_rank && r.valid()) ranks_.insert(r);
     for (const char* const name : {"last", "moves"})
       if (const ValueId v = variable(c.instance, name); v.valid()) step_ends_.insert(v);

@@ -15,16 +15,16 @@ namespace rml {
 
 // An instance of a library node that the user's program calls. Values that the node does not have
 // are invalid.
-struct Collective {
+struct CollectiveCall {
   InstanceId instance;
   ValueId end, count, sent;
 };
 
 class Collectives {
  public:
-  Collectives(const Program& program, const Core& core);
+  explicit Collectives(const Core& core);
 
-  const std::vector<Collective>& list() const { return list_; }
+  const std::vector<CollectiveCall>& list() const { return list_; }
   // True for an instance of the library, including instances inside other library nodes.
   bool is_inside(InstanceId i) const { return i.valid() && inside_[i.index]; }
   bool computes(ValueId v) const { return is_inside(core_[v].instance); }
@@ -42,7 +42,7 @@ class Collectives {
  private:
   const Core& core_;
   std::vector<bool> inside_;  // one per instance: true if it belongs to the library of collectives
-  std::vector<Collective> list_;
+  std::vector<CollectiveCall> list_;
   std::map<std::string, ValueId> variables_;  // variables of the library's instances, by path
   std::set<ValueId> step_ends_, ranks_;
 };

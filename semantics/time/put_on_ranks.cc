@@ -13,21 +13,10 @@ namespace rml {
 
 namespace {
 
-// The number after `by` if no sum of the program gives it: a literal, or the value of a constant.
-std::optional<std::int64_t> written_count(const Program& program, const ast::Deal& deal, ModuleId module) {
-  if (!deal.count.valid()) return 1;
-  ExprId e = deal.count;
-  if (const auto* name = std::get_if<ast::Name>(&program[e]); name != nullptr && !name->qualifier.valid())
-    for (const ConstId c : program.modules[module.index].consts)
-      if (program.consts[c.index].name == name->symbol) e = program.consts[c.index].value;
-  const auto* number = std::get_if<ast::IntLiteral>(&program[e]);
-  return number != nullptr ? std::optional(static_cast<std::int64_t>(number->value)) : std::nullopt;
-}
-
 class RankWriter {
  public:
-  RankWriter(const Program& program, Core& core, const Deal& deal)
-      : program_(program), core_(core), collectives_(program, core), deal_(deal), end_(core.inputs[deal.end].value) {}
+  RankWriter(Core& core, const Deal& deal)
+      : core_(core), collectives_(core), deal_(deal), end_(core.inputs[deal.end].value) {}
 
   void run() {
     draw_by_row();
@@ -129,13 +118,26 @@ class RankWriter {
   // ---- the library ----
 
   void write_instance(InstanceId i) {
-    const std::string& node = program_.text(program_[core_.instances[i.index].node].name);
-    if (node == "ends") write_ends(i);
-    if (node == "all_sum") write_last(i);
-    if (node == "all_sum" || node == "gradient") write_sum(i);
-    if (node == "rank") ask_number(i, "rml_rank");
-    if (node == "ranks") ask_number(i, "rml_rank_count");
-    if (node == "broadcast") write_broadcast(i);
+    switch (core_.instances[i.index].steps) {
+      case StepsNode::ends:
+        return write_ends(i);
+      case StepsNode::all_sum:
+        write_last(i);
+        return write_sum(i);
+      case StepsNode::gradient:
+        return write_sum(i);
+      case StepsNode::rank:
+        return ask_number(i, "rml_rank");
+      case StepsNode::ranks:
+        return ask_number(i, "rml_rank_count");
+      case StepsNode::broadcast:
+        return write_broadcast(i);
+      case StepsNode::all_mean:  // calls all_sum
+      case StepsNode::gathered:  // part of a sum
+      case StepsNode::other:
+      case StepsNode::none:
+        return;
+    }
   }
 
   void write_last(InstanceId i) {
@@ -277,7 +279,6 @@ class RankWriter {
     return ValueId{core_.values.size() - 1};
   }
 
-  const Program& program_;
   Core& core_;
   const Collectives collectives_;
   const Deal deal_;
@@ -288,36 +289,33 @@ class RankWriter {
   std::map<ValueId, ValueId> first_;
 };
 
-std::optional<std::int64_t> count_of(const Program& program, NodeId entry, const Core& core) {
-  const Collectives collectives(program, core);
-  for (const Collective& c : collectives.list())
+std::optional<std::int64_t> count_of(const Core& core) {
+  const Collectives collectives(core);
+  for (const CollectiveCall& c : collectives.list())
     if (c.count.valid())
       if (const auto* n = std::get_if<core::Const>(&core[c.count].rhs)) return n->value.integers()[0];
-  return written_count(program, *program[entry].deal(), program[entry].module);
+  return core.dealt->count;
 }
 
 }  // namespace
 
-void put_on_ranks(const Checked& checked, NodeId entry, Core& core, Diagnostics& diagnostics) {
-  const Program& program = *checked.program;
-  const ast::Deal* const dealt = program[entry].deal();
-  if (dealt == nullptr) return;
-  const auto count = count_of(program, entry, core);
+Core put_on_ranks(Core core, Diagnostics& diagnostics) {
+  if (!core.dealt) return core;
+  const auto count = count_of(core);
   if (!count || *count < 1 || *count > most_per_step) {
     diagnostics
-        .report(Code::E1001, dealt->span,
+        .report(Code::E1001, core.dealt->span,
                 count ? "a step on ranks has 1 to " + std::to_string(most_per_step) + " micro-batches, not " +
                             std::to_string(*count)
                       : "the number of micro-batches in a step is not known",
                 "the step of these rows")
         .note("write a number or a constant after `by`");
-    return;
+    return core;
   }
-  Deal deal{0, static_cast<std::uint32_t>(*count)};
-  for (std::uint32_t i = 0; i < core.inputs.size(); ++i)
-    if (core.inputs[i].name == program.text(dealt->end)) deal.end = i;
-  RankWriter(program, core, deal).run();
+  const Deal deal{core.dealt->end, static_cast<std::uint32_t>(*count)};
+  RankWriter(core, deal).run();
   core.deal = deal;
+  return core;
 }
 
 }  // namespace rml

@@ -17,12 +17,12 @@
 // values as before.
 #pragma once
 
-#include "semantics/check/checked.h"
+#include "frontend/diagnostic.h"
 #include "semantics/core/core.h"
 
 namespace rml {
 
-// Rewrites a program for several ranks. An entry without dealt inputs is not changed.
-void put_on_ranks(const Checked&, NodeId entry, Core&, Diagnostics&);
+// Rewrites a program for several ranks. A core without dealt inputs is not changed.
+Core put_on_ranks(Core, Diagnostics&);
 
 }  // namespace rml

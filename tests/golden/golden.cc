@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "compiler/passes.h"
+#include "compiler/translation.h"
 #include "frontend/parse.h"
 #include "frontend/print_source.h"
 #include "semantics/core/core_text.h"
@@ -34,14 +35,14 @@ std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// The options of a test.
+// The options of a test; files are in its folder.
 struct Asked {
   CompileOptions options;
   std::string function;  // the function of a module that is shown
   bool optimised = false;
 };
 
-Asked what_is_asked(const std::string& text) {
+Asked what_is_asked(const std::string& text, const std::filesystem::path& folder) {
   Asked asked;
   CompileOptions& options = asked.options;
   constexpr std::string_view key = "-- options:";
@@ -59,6 +60,9 @@ Asked what_is_asked(const std::string& text) {
     if (word.starts_with("dim=")) options.model.dimensions.push_back(word.substr(4));
     if (word.starts_with("state=")) options.model.states.push_back(word.substr(6));
     if (word.starts_with("watch=")) options.watches.push_back(word.substr(6));
+    if (word.starts_with("frozen=")) options.frozen.push_back(word.substr(7));
+    if (word.starts_with("gathered=")) options.gathered.push_back(word.substr(9));
+    if (word.starts_with("parameters=")) options.parameters.file = folder / word.substr(11);
   }
   return asked;
 }
@@ -304,7 +308,7 @@ class Golden {
     const std::string text = contents(path);
     if (!text.starts_with("-- ")) wrong(path, "its first line says what is shown");
     Session session({RML_STDLIB});
-    const Asked asked = what_is_asked(text);
+    const Asked asked = what_is_asked(text, path.parent_path());
     session.options = asked.options;
     Diagnostics found;
     Translation t(session, found);

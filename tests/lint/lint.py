@@ -223,6 +223,13 @@ def passes():
         text(ROOT / "compiler/passes.cc"))
 
 
+# The sources that run passes, so that they read a program between two passes.
+RUNNERS_OF_PASSES = {
+    "compiler/pass_text.cc", "compiler/passes.cc", "compiler/pipeline.cc", "compiler/translation.cc",
+    "tests/forms/forms_of_the_tree.cc", "tests/golden/golden.cc",
+}
+
+
 def rule_passes():
     """The files in the list of passes exist, and the page on the pipeline has a row for each
     pass."""
@@ -236,6 +243,10 @@ def rule_passes():
     for name, _, _, file in passes():
         if not (ROOT / file).is_file():
             yield f"compiler/passes.cc: {name}: the file {file} does not exist"
+    for path in sources():
+        if relative(path) not in RUNNERS_OF_PASSES and '#include "compiler/translation.h"' in text(path):
+            yield f"{relative(path)}: only the code that runs passes includes compiler/translation.h; " \
+                  "a pass takes its form and its options"
 
 
 # Words that are hard to understand; docs and comments use the noun instead.

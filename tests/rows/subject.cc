@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/passes.h"
 #include "driver/installation.h"
 #include "frontend/explain.h"
 #include "frontend/render.h"
@@ -31,11 +30,8 @@ Subject::Subject(Source source, const std::string& given, const std::string& nod
 }
 
 void Subject::instantiate(const Front& front, NodeId entry) {
-  Translation t(session_, session_.diagnostics);
-  t.front = &front.checked;
-  t.entry = entry;
-  run(*find_pass("instantiate"), t);
-  if (!session_.failed()) core_ = std::move(t.core());
+  Core core = rml::instantiate(front.checked, entry, {.limits = session_.options.limits}, session_.diagnostics);
+  if (!session_.failed()) core_ = std::move(core);
 }
 
 void Subject::note_refusal() {

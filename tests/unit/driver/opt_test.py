@@ -28,7 +28,7 @@ node main(x: f64) -> (y: f64)
 IN_ORDER = """simplify stabilise expand flatten_convolutions simplify prune_undemanded undo_delays give_constants_streams
 check_order retime prune_undemanded group_units absorb split_units sort_units complete_units order_values look_back mark_straight
 add_zeros add_cuts validate_schedule check_exactness plan_segments stand_still defer sink batch_in_time sink assign_homes verify_segments build_steps
-drop_unused add_in_place fuse group_loops fuse_pools lower_bodies find_windows find_packs find_watches""".split()
+drop_unused add_in_place fuse group_loops fuse_pools lower_bodies find_windows find_packs make_leader find_watches""".split()
 
 
 class Opt(unittest.TestCase):
