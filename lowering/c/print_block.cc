@@ -10,7 +10,6 @@
 #include "runtime/base/rmlrt.h"
 #include "semantics/core/queries.h"
 #include "semantics/values/overloaded.h"
-#include "semantics/values/scaled_draw.h"
 
 namespace rml::c99 {
 
@@ -90,7 +89,10 @@ std::pair<double, double> parameters_of(const core::Apply& apply, const std::str
     if (p.kind == ParameterKind::number && number < 2) given[number++] = apply.attributes[attribute].number;
     if (p.kind != ParameterKind::operand) ++attribute;
   }
-  if (const auto scaled = scaled_draw(operators()[apply.op].name, shape)) return {scaled->first, scaled->second};
+  if (const auto scaled_draw = operators()[apply.op].scaled_draw; scaled_draw != nullptr) {
+    const ScaledDraw plain = scaled_draw(shape);
+    return {plain.first, plain.second};
+  }
   if (symbol == "rml_random_uniform") return {given[0], given[1] < given[0] ? given[0] : given[1]};
   return {given[0], given[1]};
 }

@@ -215,10 +215,10 @@ void write_copy(Scope& s, ValueId v, Block& to) {
 
 void write_kernel(Scope& s, ValueId v, Block& to) {
   const core::Apply& a = apply(s, v);
-  const std::string_view name = operators()[a.op].name;
-  for (const Writer writer : {writer_of_places(name), writer_of_windows(name)})
+  const OperatorInfo& row = operators()[a.op];
+  for (const Writer writer : {writer_of_places(row.name), writer_of_windows(row.window)})
     if (writer != nullptr) return writer(s, v, to);
-  Kernel kernel{std::string(operators()[a.op].kernel), v, s.place(v), {}};
+  Kernel kernel{std::string(row.kernel), v, s.place(v), {}};
   for (const ValueId x : a.operands) kernel.operands.push_back(in_memory(s, x, to));
   to.statements.emplace_back(std::move(kernel));
 }

@@ -19,10 +19,9 @@ BufferId in_memory(Scope&, ValueId x, Block&);
 void write_reduction(Scope&, ValueId v, Block&);
 void write_place_of_extremum(Scope&, ValueId v, Block&);
 void write_product(Scope&, ValueId v, Block&);
-// The writer of a kernel that is expressed as nests, by the operator's name (write_places.cc, write_windows.cc); null
-// if there is none.
+// The writer of a kernel that is expressed as nests (write_places.cc, write_windows.cc); null if there is none.
 Writer writer_of_places(std::string_view name);
-Writer writer_of_windows(std::string_view name);
+Writer writer_of_windows(WindowForm);
 // The smallest number of the dtype.
 Tensor least(DType);
 // Sets all elements of the buffer.

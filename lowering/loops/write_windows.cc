@@ -124,7 +124,7 @@ Convolution convolution(const Scope& s, ValueId v) {
   Application app;
   app.operand_shapes = shapes;
   app.attributes = a.attributes;
-  return convolution_of(operators()[a.op].name, app, shape_of(s, v));
+  return convolution_of(operators()[a.op].window, app, shape_of(s, v));
 }
 
 // Steps of outputs and of taps in a field over which windows slide.
@@ -479,23 +479,35 @@ void write_col2im(Scope& s, ValueId v, Block& to) {
 
 }  // namespace
 
-Writer writer_of_windows(std::string_view name) {
-  static constexpr std::pair<std::string_view, Writer> writers[] = {
-      {"conv", write_convolution},
-      {"conv_weight_gradient", write_filter_gradient},
-      {"conv_input_gradient", write_input_gradient},
-      {"conv_transpose", write_input_gradient},
-      {"sum_pool", write_sum_pool},
-      {"sum_pool_gradient", write_sum_pool_gradient},
-      {"average_pool", write_average_pool},
-      {"average_pool_gradient", write_average_pool_gradient},
-      {"max_pool", write_max_pool},
-      {"max_pool_gradient", write_max_pool_gradient},
-      {"im2col", write_im2col},
-      {"col2im", write_col2im},
-  };
-  const auto at = std::ranges::find(writers, name, &std::pair<std::string_view, Writer>::first);
-  return at == std::end(writers) ? nullptr : at->second;
+Writer writer_of_windows(WindowForm form) {
+  switch (form) {
+    case WindowForm::none:
+      return nullptr;
+    case WindowForm::convolution:
+      return write_convolution;
+    case WindowForm::transposed_convolution:
+    case WindowForm::input_gradient:
+      return write_input_gradient;
+    case WindowForm::filter_gradient:
+      return write_filter_gradient;
+    case WindowForm::max_pool:
+      return write_max_pool;
+    case WindowForm::max_pool_gradient:
+      return write_max_pool_gradient;
+    case WindowForm::sum_pool:
+      return write_sum_pool;
+    case WindowForm::sum_pool_gradient:
+      return write_sum_pool_gradient;
+    case WindowForm::average_pool:
+      return write_average_pool;
+    case WindowForm::average_pool_gradient:
+      return write_average_pool_gradient;
+    case WindowForm::windows_as_columns:
+      return write_im2col;
+    case WindowForm::columns_as_windows:
+      return write_col2im;
+  }
+  return nullptr;
 }
 
 }  // namespace rml::loops

@@ -40,8 +40,7 @@ double estimate_nanoseconds(const Core& core, const Costs::OfTask& costs, ValueI
       return most * (is_function(row.effort) ? costs.function : costs.simple);
     case Lowering::kernel: {
       // Each element of a convolution's result takes as many products as a filter has elements.
-      const bool windows = row.name.starts_with("conv") && a->operands.size() > 1;
-      if (!windows) return most * costs.other;
+      if (!is_convolution(row.window)) return most * costs.other;
       const Shape& filter = core[a->operands[1]].shape;
       return size * count_of(filter) / static_cast<double>(std::max<std::int64_t>(filter.empty() ? 1 : filter[0], 1)) *
              costs.product;

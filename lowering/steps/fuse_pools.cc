@@ -34,10 +34,9 @@ class PoolFusion {
       const auto* c = std::get_if<steps::Compute>(&s);
       const auto* a = c == nullptr ? nullptr : apply_of(core_, c->value);
       if (a == nullptr) continue;
-      const std::string_view name = operators()[a->op].name;
-      if (name == "conv" && mentions_[c->value.index] == 1) convolutions.insert(c->value.index);
-      const bool pools = name == "max_pool" || name == "average_pool" || name == "sum_pool";
-      if (pools && convolutions.contains(a->operands[0].index)) program_.inlined[a->operands[0].index] = true;
+      const WindowForm form = operators()[a->op].window;
+      if (form == WindowForm::convolution && mentions_[c->value.index] == 1) convolutions.insert(c->value.index);
+      if (is_pool(form) && convolutions.contains(a->operands[0].index)) program_.inlined[a->operands[0].index] = true;
     }
   }
 

@@ -91,55 +91,72 @@ std::vector<OperatorParameter> parameters(std::vector<OperatorParameter> list) {
 
 std::vector<OperatorInfo> forward_rows() {
   std::vector<OperatorInfo> rows;
-  rows.push_back(kernel_row<rml_kernel_conv>(
-      "conv", "rml_kernel_conv", parameters({operand("x", number), operand("w", number)}), same(number), conv_shape,
-      {"conv_input_gradient(shape(x), dy, w, strides=strides, padding=padding, dilations=dilations, same=same, "
-       "groups=groups)",
-       "conv_weight_gradient(shape(w), x, dy, strides=strides, padding=padding, dilations=dilations, same=same, "
-       "groups=groups)"},
-      {"Conv",
-       "The convolution of x, of shape [batch, channels, spatial…] with one to three spatial axes, with filters of "
-       "shape [channels out, channels / groups, window…]: the sums of the products in each window, without mirroring. "
-       "Outside x, elements count as zeros. strides, dilations and padding are one integer or one per axis; padding "
-       "may also list all beginnings and then all ends. same=1 pads so that the extent of the result is ceil(extent / "
-       "stride), with an odd element at the end; same=2 puts it at the beginning.",
-       "conv([[[1, 2, 3, 4]]], [[[1, 10]]], padding=[0, 1]) -- [[21,32,43,4]]"}));
+  rows.push_back(of_form(
+      WindowForm::convolution,
+      kernel_row<rml_kernel_conv>(
+          "conv", "rml_kernel_conv", parameters({operand("x", number), operand("w", number)}), same(number), conv_shape,
+          {"conv_input_gradient(shape(x), dy, w, strides=strides, padding=padding, dilations=dilations, same=same, "
+           "groups=groups)",
+           "conv_weight_gradient(shape(w), x, dy, strides=strides, padding=padding, dilations=dilations, same=same, "
+           "groups=groups)"},
+          {"Conv",
+           "The convolution of x, of shape [batch, channels, spatial…] with one to three spatial axes, with filters of "
+           "shape [channels out, channels / groups, window…]: the sums of the products in each window, without "
+           "mirroring. "
+           "Outside x, elements count as zeros. strides, dilations and padding are one integer or one per axis; "
+           "padding "
+           "may also list all beginnings and then all ends. same=1 pads so that the extent of the result is "
+           "ceil(extent / "
+           "stride), with an odd element at the end; same=2 puts it at the beginning.",
+           "conv([[[1, 2, 3, 4]]], [[[1, 10]]], padding=[0, 1]) -- [[21,32,43,4]]"})));
   std::vector<OperatorParameter> transposed = parameters({operand("x", number), operand("w", number)});
   transposed.push_back(integers("output_padding", "0"));
-  rows.push_back(kernel_row<rml_kernel_conv_transpose>(
-      "conv_transpose", "rml_kernel_conv_transpose", std::move(transposed), same(number), transpose_shape,
-      {"conv(dy, w, strides=strides, padding=padding, dilations=dilations, same=same, groups=groups)",
-       "conv_weight_gradient(shape(w), dy, x, strides=strides, padding=padding, dilations=dilations, same=same, "
-       "groups=groups)"},
-      {"ConvTranspose",
-       "The adjoint of conv with respect to x. Each element of x is multiplied by the filters, of shape [channels, "
-       "channels out / groups, window…], and added at the positions that conv would have read for it. The extents of "
-       "the result are (extent - 1) stride + reach of the window - padding + output_padding, where output_padding is "
-       "less than the stride; with same, they are extent times stride.",
-       "conv_transpose([[[1, 2, 3]]], [[[1, 10]]], strides=2) -- [[1,10,2,20,3,30]]"}));
+  rows.push_back(of_form(
+      WindowForm::transposed_convolution,
+      kernel_row<rml_kernel_conv_transpose>(
+          "conv_transpose", "rml_kernel_conv_transpose", std::move(transposed), same(number), transpose_shape,
+          {"conv(dy, w, strides=strides, padding=padding, dilations=dilations, same=same, groups=groups)",
+           "conv_weight_gradient(shape(w), dy, x, strides=strides, padding=padding, dilations=dilations, same=same, "
+           "groups=groups)"},
+          {"ConvTranspose",
+           "The adjoint of conv with respect to x. Each element of x is multiplied by the filters, of shape [channels, "
+           "channels out / groups, window…], and added at the positions that conv would have read for it. The extents "
+           "of "
+           "the result are (extent - 1) stride + reach of the window - padding + output_padding, where output_padding "
+           "is "
+           "less than the stride; with same, they are extent times stride.",
+           "conv_transpose([[[1, 2, 3]]], [[[1, 10]]], strides=2) -- [[1,10,2,20,3,30]]"})));
   return rows;
 }
 
 std::vector<OperatorInfo> adjoint_rows() {
   std::vector<OperatorInfo> rows;
-  rows.push_back(kernel_row<rml_kernel_conv_input_gradient>(
-      "conv_input_gradient", "rml_kernel_conv_input_gradient",
-      parameters({integers("shape"), operand("g", number), operand("w", number)}), same(number), input_gradient_shape,
-      {"conv(dy, w, strides=strides, padding=padding, dilations=dilations, same=same, groups=groups)",
-       "conv_weight_gradient(shape(w), dy, g, strides=strides, padding=padding, dilations=dilations, same=same, "
-       "groups=groups)"},
-      {"",
-       "The adjoint of x in conv(x, w, …), where g is the adjoint of the result. It has the given shape, that of x.",
-       "conv_input_gradient([1, 1, 3], [[[1, 2]]], [[[1, 10]]]) -- [[1,12,20]]"}));
-  rows.push_back(kernel_row<rml_kernel_conv_weight_gradient>(
-      "conv_weight_gradient", "rml_kernel_conv_weight_gradient",
-      parameters({integers("shape"), operand("x", number), operand("g", number)}), same(number), weight_gradient_shape,
-      {"conv_input_gradient(shape(x), g, dy, strides=strides, padding=padding, dilations=dilations, same=same, "
-       "groups=groups)",
-       "conv(x, dy, strides=strides, padding=padding, dilations=dilations, same=same, groups=groups)"},
-      {"",
-       "The adjoint of w in conv(x, w, …), where g is the adjoint of the result. It has the given shape, that of w.",
-       "conv_weight_gradient([1, 1, 2], [[[1, 2, 3]]], [[[1, 10]]]) -- [[21,32]]"}));
+  rows.push_back(of_form(
+      WindowForm::input_gradient,
+      kernel_row<rml_kernel_conv_input_gradient>(
+          "conv_input_gradient", "rml_kernel_conv_input_gradient",
+          parameters({integers("shape"), operand("g", number), operand("w", number)}), same(number),
+          input_gradient_shape,
+          {"conv(dy, w, strides=strides, padding=padding, dilations=dilations, same=same, groups=groups)",
+           "conv_weight_gradient(shape(w), dy, g, strides=strides, padding=padding, dilations=dilations, same=same, "
+           "groups=groups)"},
+          {"",
+           "The adjoint of x in conv(x, w, …), where g is the adjoint of the result. It has the given shape, that of "
+           "x.",
+           "conv_input_gradient([1, 1, 3], [[[1, 2]]], [[[1, 10]]]) -- [[1,12,20]]"})));
+  rows.push_back(of_form(
+      WindowForm::filter_gradient,
+      kernel_row<rml_kernel_conv_weight_gradient>(
+          "conv_weight_gradient", "rml_kernel_conv_weight_gradient",
+          parameters({integers("shape"), operand("x", number), operand("g", number)}), same(number),
+          weight_gradient_shape,
+          {"conv_input_gradient(shape(x), g, dy, strides=strides, padding=padding, dilations=dilations, same=same, "
+           "groups=groups)",
+           "conv(x, dy, strides=strides, padding=padding, dilations=dilations, same=same, groups=groups)"},
+          {"",
+           "The adjoint of w in conv(x, w, …), where g is the adjoint of the result. It has the given shape, that of "
+           "w.",
+           "conv_weight_gradient([1, 1, 2], [[[1, 2, 3]]], [[[1, 10]]]) -- [[21,32]]"})));
   return rows;
 }
 

@@ -136,9 +136,10 @@ std::int64_t svd_scratch(const Application& app) {
 }
 std::int64_t eigh_scratch(const Application& app) { return rml_lapack_eigh_bytes(extents(app).n, size_of(app)); }
 
-OperatorInfo can_fail(OperatorInfo info, std::string_view failure) {
+OperatorInfo can_fail(OperatorInfo info, std::string_view failure, MatrixForm form = MatrixForm::none) {
   info.can_fail = true;
   info.failure = failure;
+  info.matrix = form;
   return info;
 }
 
@@ -206,7 +207,7 @@ std::vector<OperatorInfo> system_rows() {
                "The solution x of a x = b, by elimination with pivots. a is square, and b is a vector or a matrix of "
                "right-hand sides. Leading axes are batches and broadcast. A singular matrix stops the run.",
                "solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 2.0]) -- [0.5,0.5]"}),
-          singular),
+          singular, MatrixForm::solve),
       can_fail(
           kernel_row<rml_lapack_triangular_solve, solve_scratch>(
               "triangular_solve", "rml_lapack_triangular_solve", triangular, same(real), triangular_solve_shape,
@@ -223,7 +224,7 @@ std::vector<OperatorInfo> system_rows() {
                "The solution of a x = b for a triangular matrix a. Only the lower triangle is read, or the upper one "
                "with lower=0. With unit=1 its diagonal counts as ones. A zero on the diagonal stops the run.",
                "triangular_solve([[2.0, 9.0], [1.0, 4.0]], [2.0, 5.0]) -- [1,1]"}),
-          singular),
+          singular, MatrixForm::triangular_solve),
       can_fail(kernel_row<rml_lapack_inverse, factor_scratch>(
                    "inverse", "rml_lapack_inverse", {operand("a", real)}, same(real), square_shape,
                    {"-matmul(transpose(y, axes=[-1, -2]), matmul(dy, transpose(y, axes=[-1, -2])))"},
@@ -231,7 +232,7 @@ std::vector<OperatorInfo> system_rows() {
                     "The inverse of each square matrix. To multiply by an inverse, solve is faster and more accurate. "
                     "A singular matrix stops the run.",
                     "inverse([[2.0, 0.0], [0.0, 4.0]]) -- [0.5,0;0,0.25]"}),
-               singular),
+               singular, MatrixForm::inverse),
       can_fail(
           kernel_row<rml_lapack_matrix_power, factor_scratch>(
               "matrix_power", "rml_lapack_matrix_power", {operand("a", real), integers("n")}, same(real), power_shape,
@@ -242,7 +243,7 @@ std::vector<OperatorInfo> system_rows() {
                "The power n of the square matrix a; n is static. If n < 0, it is a power of the inverse, and a "
                "singular matrix stops the run. If n = 0, it is the identity.",
                "matrix_power([[1.0, 1.0], [0.0, 1.0]], 3) -- [1,3;0,1]"}),
-          singular),
+          singular, MatrixForm::power),
   };
 }
 
@@ -285,7 +286,7 @@ std::vector<OperatorInfo> factor_rows() {
                     "The lower triangular matrix L with a positive diagonal for which L Lᵀ = (a + aᵀ) / 2; this is a "
                     "if a is symmetric. A matrix that is not positive definite stops the run.",
                     "cholesky([[4.0, 2.0], [2.0, 10.0]]) -- [2,0;1,3]"}),
-               indefinite),
+               indefinite, MatrixForm::cholesky),
       kernel_row<rml_lapack_qr, qr_scratch>(
           "qr_parts", "rml_lapack_qr", {operand("a", real)}, same(real), qr_shape,
           {"none: it packs several results together; linalg.qr, which separates them, has the gradient"},

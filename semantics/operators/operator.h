@@ -232,6 +232,45 @@ constexpr bool worth_folding(Lowering l, std::int64_t result, std::int64_t opera
   return result <= small || l == Lowering::folded || (one_pass && result <= operands);
 }
 
+// The form of a `kernel` row that slides windows over its operand. Back ends have code for each form, and passes look
+// for forms, so a further operator of a form needs a row only.
+enum class WindowForm : std::uint8_t {
+  none,
+  convolution,
+  transposed_convolution,
+  input_gradient,  // of a convolution
+  filter_gradient,
+  max_pool,
+  max_pool_gradient,
+  sum_pool,
+  sum_pool_gradient,
+  average_pool,
+  average_pool_gradient,
+  windows_as_columns,
+  columns_as_windows,  // the adjoint, with sums where windows overlap
+};
+constexpr bool is_convolution(WindowForm f) {
+  return f == WindowForm::convolution || f == WindowForm::transposed_convolution || f == WindowForm::input_gradient ||
+         f == WindowForm::filter_gradient;
+}
+constexpr bool is_pool(WindowForm f) {
+  return f == WindowForm::max_pool || f == WindowForm::sum_pool || f == WindowForm::average_pool;
+}
+constexpr bool is_pool_gradient(WindowForm f) {
+  return f == WindowForm::max_pool_gradient || f == WindowForm::sum_pool_gradient ||
+         f == WindowForm::average_pool_gradient;
+}
+
+// The form of a `kernel` row that is computed without its kernel if the matrices are small
+// (semantics/simplify/small_matrices.h).
+enum class MatrixForm : std::uint8_t { none, solve, triangular_solve, inverse, cholesky, power };
+
+// A uniform draw between `first` and `second`, or a normal one of this mean and deviation.
+struct ScaledDraw {
+  bool normal = false;
+  double first = 0, second = 0;
+};
+
 struct Move;  // defined in moves.h
 namespace scalar {
 class Term;  // defined in spelling.h
@@ -262,7 +301,13 @@ struct OperatorInfo {
   // For Lowering::expanded: returns an equivalent R(ML)² expression over the names of the
   // parameters.
   std::string_view (*definition)(const Application&) = nullptr;
-  bool in_place = false;  // for Lowering::kernel: the result may overwrite the first operand
+  WindowForm window = WindowForm::none;  // for Lowering::kernel
+  MatrixForm matrix = MatrixForm::none;  // for Lowering::kernel
+  // For Lowering::random: the draw that has the distribution of each element, for the fans of the shape; null: the
+  // attributes determine the distribution.
+  ScaledDraw (*scaled_draw)(const Shape&) = nullptr;
+  bool drawn_whole = false;  // for Lowering::random: the elements depend on each other
+  bool in_place = false;     // for Lowering::kernel: the result may overwrite the first operand
   // May stop the run (division, indexing, …); see can_fail(core, v) of core.h.
   bool can_fail = false;
   bool random = false;  // has a hidden last operand `cycle` (i64)

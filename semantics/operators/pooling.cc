@@ -94,16 +94,19 @@ Parameters pool(Parameters list, bool counts = false) {
 
 std::vector<OperatorInfo> max_rows() {
   return {
-      kernel_row<rml_kernel_max_pool>(
-          "max_pool", "rml_kernel_max_pool", pool({operand("x", number)}), same(number), pool_shape,
-          {"max_pool_gradient(x, dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
-           "ceil_mode=ceil_mode)"},
-          {"MaxPool",
-           "The largest element of each window, or NaN if one is NaN. x has the shape [batch, channels, spatial…]. "
-           "dilations, padding and same are as in conv, but padding is never the largest element. The default of "
-           "strides is the window. With ceil_mode=1, windows that begin within x or its first padding may extend "
-           "beyond the end.",
-           "max_pool([[[1, 3, 2, 5, 4]]], 2, ceil_mode=1) -- [[3,5,4]]"}),
+      of_form(
+          WindowForm::max_pool,
+          kernel_row<rml_kernel_max_pool>(
+              "max_pool", "rml_kernel_max_pool", pool({operand("x", number)}), same(number), pool_shape,
+              {"max_pool_gradient(x, dy, window=window, strides=strides, padding=padding, dilations=dilations, "
+               "same=same, "
+               "ceil_mode=ceil_mode)"},
+              {"MaxPool",
+               "The largest element of each window, or NaN if one is NaN. x has the shape [batch, channels, spatial…]. "
+               "dilations, padding and same are as in conv, but padding is never the largest element. The default of "
+               "strides is the window. With ceil_mode=1, windows that begin within x or its first padding may extend "
+               "beyond the end.",
+               "max_pool([[[1, 3, 2, 5, 4]]], 2, ceil_mode=1) -- [[3,5,4]]"})),
       kernel_row<rml_kernel_max_pool_indices>("max_pool_indices", "rml_kernel_max_pool_indices",
                                               pool({operand("x", number)}), exactly(DType::i64), pool_shape,
                                               {"none: the result is an integer"},
@@ -119,72 +122,89 @@ std::vector<OperatorInfo> max_rows() {
            "ceil_mode=ceil_mode)"},
           {"", "The elements of v at the positions at which max_pool finds the first maximum of each window of x.",
            "max_pool_select([[[1, 3, 7, 5]]], [[[4, 5, 6, 7]]], 2) -- [[5,6]]"}),
-      kernel_row<rml_kernel_max_pool_gradient>(
-          "max_pool_gradient", "rml_kernel_max_pool_gradient", pool({operand("x", number), operand("g", number)}),
-          same(number), max_gradient_shape,
-          {"zeros_like(x)",
-           "max_pool_select(x, dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
-           "ceil_mode=ceil_mode)"},
-          {"",
-           "The adjoint of max_pool: each element of g is added at the position of the first maximum of its window of "
-           "x.",
-           "max_pool_gradient([[[1, 3, 7, 5]]], [[[4, 5]]], 2) -- [[0,4,5,0]]"}),
+      of_form(WindowForm::max_pool_gradient,
+              kernel_row<rml_kernel_max_pool_gradient>(
+                  "max_pool_gradient", "rml_kernel_max_pool_gradient",
+                  pool({operand("x", number), operand("g", number)}), same(number), max_gradient_shape,
+                  {"zeros_like(x)",
+                   "max_pool_select(x, dy, window=window, strides=strides, padding=padding, dilations=dilations, "
+                   "same=same, "
+                   "ceil_mode=ceil_mode)"},
+                  {"",
+                   "The adjoint of max_pool: each element of g is added at the position of the first maximum of its "
+                   "window of "
+                   "x.",
+                   "max_pool_gradient([[[1, 3, 7, 5]]], [[[4, 5]]], 2) -- [[0,4,5,0]]"})),
   };
 }
 
 std::vector<OperatorInfo> sum_rows() {
   return {
-      kernel_row<rml_kernel_average_pool>(
-          "average_pool", "rml_kernel_average_pool", pool({operand("x", real)}, true), same(real), pool_shape,
-          {"average_pool_gradient(shape(x), dy, window=window, strides=strides, padding=padding, dilations=dilations, "
-           "same=same, ceil_mode=ceil_mode, count_include_pad=count_include_pad)"},
-          {"AveragePool",
-           "The mean of each window, with the arguments of max_pool. Padding counts, as zeros, only with "
-           "count_include_pad=1. The part of a window beyond the padding never counts.",
-           "average_pool([[[1.0, 3.0, 2.0, 6.0]]], 2, strides=1) -- [[2,2.5,4]]"}),
-      kernel_row<rml_kernel_average_pool_gradient>(
-          "average_pool_gradient", "rml_kernel_average_pool_gradient",
-          pool({integers("shape"), operand("g", real)}, true), same(real), sum_gradient_shape,
-          {"average_pool(dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
-           "ceil_mode=ceil_mode, count_include_pad=count_include_pad)"},
-          {"",
-           "The adjoint of average_pool: each element of g is shared evenly by the elements of its window, in a tensor "
-           "of the given shape.",
-           "average_pool_gradient([1, 1, 4], [[[4.0, 6.0]]], 2) -- [[2,2,3,3]]"}),
-      kernel_row<rml_kernel_sum_pool>(
-          "sum_pool", "rml_kernel_sum_pool", pool({operand("x", number)}), same(number), pool_shape,
-          {"sum_pool_gradient(shape(x), dy, window=window, strides=strides, padding=padding, dilations=dilations, "
-           "same=same, ceil_mode=ceil_mode)"},
-          {"", "The sum of each window, with the arguments of max_pool.",
-           "sum_pool([[[1, 3, 2, 6]]], 2, strides=1) -- [[4,5,8]]"}),
-      kernel_row<rml_kernel_sum_pool_gradient>(
-          "sum_pool_gradient", "rml_kernel_sum_pool_gradient", pool({integers("shape"), operand("g", number)}),
-          same(number), sum_gradient_shape,
-          {"sum_pool(dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
-           "ceil_mode=ceil_mode)"},
-          {"",
-           "The adjoint of sum_pool: each element of g is added to all elements of its window, in a tensor of the "
-           "given shape.",
-           "sum_pool_gradient([1, 1, 3], [[[4, 6]]], 2, strides=1) -- [[4,10,6]]"}),
+      of_form(WindowForm::average_pool,
+              kernel_row<rml_kernel_average_pool>(
+                  "average_pool", "rml_kernel_average_pool", pool({operand("x", real)}, true), same(real), pool_shape,
+                  {"average_pool_gradient(shape(x), dy, window=window, strides=strides, padding=padding, "
+                   "dilations=dilations, "
+                   "same=same, ceil_mode=ceil_mode, count_include_pad=count_include_pad)"},
+                  {"AveragePool",
+                   "The mean of each window, with the arguments of max_pool. Padding counts, as zeros, only with "
+                   "count_include_pad=1. The part of a window beyond the padding never counts.",
+                   "average_pool([[[1.0, 3.0, 2.0, 6.0]]], 2, strides=1) -- [[2,2.5,4]]"})),
+      of_form(WindowForm::average_pool_gradient,
+              kernel_row<rml_kernel_average_pool_gradient>(
+                  "average_pool_gradient", "rml_kernel_average_pool_gradient",
+                  pool({integers("shape"), operand("g", real)}, true), same(real), sum_gradient_shape,
+                  {"average_pool(dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
+                   "ceil_mode=ceil_mode, count_include_pad=count_include_pad)"},
+                  {"",
+                   "The adjoint of average_pool: each element of g is shared evenly by the elements of its window, in "
+                   "a tensor "
+                   "of the given shape.",
+                   "average_pool_gradient([1, 1, 4], [[[4.0, 6.0]]], 2) -- [[2,2,3,3]]"})),
+      of_form(
+          WindowForm::sum_pool,
+          kernel_row<rml_kernel_sum_pool>(
+              "sum_pool", "rml_kernel_sum_pool", pool({operand("x", number)}), same(number), pool_shape,
+              {"sum_pool_gradient(shape(x), dy, window=window, strides=strides, padding=padding, dilations=dilations, "
+               "same=same, ceil_mode=ceil_mode)"},
+              {"", "The sum of each window, with the arguments of max_pool.",
+               "sum_pool([[[1, 3, 2, 6]]], 2, strides=1) -- [[4,5,8]]"})),
+      of_form(
+          WindowForm::sum_pool_gradient,
+          kernel_row<rml_kernel_sum_pool_gradient>(
+              "sum_pool_gradient", "rml_kernel_sum_pool_gradient", pool({integers("shape"), operand("g", number)}),
+              same(number), sum_gradient_shape,
+              {"sum_pool(dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
+               "ceil_mode=ceil_mode)"},
+              {"",
+               "The adjoint of sum_pool: each element of g is added to all elements of its window, in a tensor of the "
+               "given shape.",
+               "sum_pool_gradient([1, 1, 3], [[[4, 6]]], 2, strides=1) -- [[4,10,6]]"})),
   };
 }
 
 std::vector<OperatorInfo> column_rows() {
   return {
-      kernel_row<rml_kernel_im2col>(
-          "im2col", "rml_kernel_im2col", windowed({operand("x", number)}), same(number), im2col_shape,
-          {"col2im(shape(x), dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same)"},
-          {"",
-           "The windows of x as columns, with the arguments of conv. The result has the shape [batch, channels * "
-           "elements of the window, number of windows]. Within a column, the position in the window varies fastest.",
-           "im2col([[[1, 2, 3]]], 2) -- [[1,2;2,3]]"}),
-      kernel_row<rml_kernel_col2im>(
-          "col2im", "rml_kernel_col2im", windowed({integers("shape"), operand("columns", number)}), same(number),
-          col2im_shape, {"im2col(dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same)"},
-          {"Col2Im",
-           "The adjoint of im2col: the elements of the columns are added at the positions from which im2col took them, "
-           "in a tensor of the given shape.",
-           "col2im([1, 1, 3], [[[1, 2], [2, 3]]], 2) -- [[1,4,3]]"}),
+      of_form(
+          WindowForm::windows_as_columns,
+          kernel_row<rml_kernel_im2col>(
+              "im2col", "rml_kernel_im2col", windowed({operand("x", number)}), same(number), im2col_shape,
+              {"col2im(shape(x), dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same)"},
+              {"",
+               "The windows of x as columns, with the arguments of conv. The result has the shape [batch, channels * "
+               "elements of the window, number of windows]. Within a column, the position in the window varies "
+               "fastest.",
+               "im2col([[[1, 2, 3]]], 2) -- [[1,2;2,3]]"})),
+      of_form(WindowForm::columns_as_windows,
+              kernel_row<rml_kernel_col2im>(
+                  "col2im", "rml_kernel_col2im", windowed({integers("shape"), operand("columns", number)}),
+                  same(number), col2im_shape,
+                  {"im2col(dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same)"},
+                  {"Col2Im",
+                   "The adjoint of im2col: the elements of the columns are added at the positions from which im2col "
+                   "took them, "
+                   "in a tensor of the given shape.",
+                   "col2im([1, 1, 3], [[[1, 2], [2, 3]]], 2) -- [[1,4,3]]"})),
   };
 }
 

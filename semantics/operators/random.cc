@@ -54,6 +54,30 @@ ShapeResult bernoulli_shape(const Application& app) {
   return shape_attribute(app);
 }
 
+// The numbers of inputs and outputs of a unit, by which the scales of initial values are computed.
+struct Fans {
+  double in = 0, out = 0;
+  explicit Fans(const Shape& shape) {
+    const auto all = static_cast<double>(element_count(shape).value_or(0));
+    out = shape.size() < 2 ? all : static_cast<double>(shape[0]);
+    in = shape.size() < 2 ? all : static_cast<double>(element_count({shape.begin() + 1, shape.end()}).value_or(0));
+  }
+};
+
+// The draws of runtime/kernels/random.cc: between ± sqrt(scale / n), or of deviation sqrt(scale / n), where n is
+// fan_in, or both fans together.
+template <int scale, bool both = false>
+ScaledDraw within(const Shape& shape) {
+  const Fans fans(shape);
+  const double limit = std::sqrt(scale / (both ? fans.in + fans.out : fans.in));
+  return {false, -limit, limit};
+}
+template <int scale, bool both = false>
+ScaledDraw around(const Shape& shape) {
+  const Fans fans(shape);
+  return {true, 0, std::sqrt(scale / (both ? fans.in + fans.out : fans.in))};
+}
+
 template <Kernel kernel, ShapeRule shape = shape_attribute>
 OperatorInfo random_row(std::string_view name, std::string_view symbol, std::vector<OperatorParameter> more,
                         RowText text) {
@@ -66,11 +90,16 @@ OperatorInfo random_row(std::string_view name, std::string_view symbol, std::vec
   return info;
 }
 
-}  // namespace
+template <Kernel kernel, ScaledDraw (*draw)(const Shape&)>
+OperatorInfo scaled_row(std::string_view name, std::string_view symbol, RowText text) {
+  OperatorInfo info = random_row<kernel>(name, symbol, {}, text);
+  info.scaled_draw = draw;
+  return info;
+}
 
 // The examples show shapes, since values depend on the seed.
-std::vector<OperatorInfo> random_operators() {
-  std::vector<OperatorInfo> rows = {
+std::vector<OperatorInfo> plain_rows() {
+  return {
       random_row<rml_random_uniform, uniform_shape>(
           "uniform", "rml_random_uniform", {number_attribute("low", "0"), number_attribute("high", "1")},
           {"RandomUniform", "Uniform random numbers in [low, high); f32 unless their use needs f64.",
@@ -88,45 +117,65 @@ std::vector<OperatorInfo> random_operators() {
           {number_attribute("mean", "0"), number_attribute("std", "1")},
           {"", "Normal random numbers of the given mean and std; one that differs by more than 2 std is drawn again.",
            "shape(truncated_normal([2, 3], std=0.1)) -- [2,3]"}),
-      random_row<rml_random_glorot_uniform>(
-          "glorot_uniform", "rml_random_glorot_uniform", {},
+  };
+}
+
+std::vector<OperatorInfo> scaled_rows() {
+  return {
+      scaled_row<rml_random_glorot_uniform, within<6, true>>(
+          "glorot_uniform", "rml_random_glorot_uniform",
           {"",
-           "Random numbers with a uniform distribution in ± sqrt(6 / (fan_in + fan_out)). fan_out is the first extent, "
+           "Random numbers with a uniform distribution in ± sqrt(6 / (fan_in + fan_out)). "
+           "fan_out is the first extent, "
            "and fan_in is the product of the others; for a vector of n elements, both are n.",
            "shape(glorot_uniform([2, 3])) -- [2,3]"}),
-      random_row<rml_random_glorot_normal>("glorot_normal", "rml_random_glorot_normal", {},
-                                           {"",
-                                            "Normal random numbers of standard deviation sqrt(2 / "
-                                            "(fan_in + fan_out)); fan_in and fan_out are as in glorot_uniform.",
-                                            "shape(glorot_normal([2, 3])) -- [2,3]"}),
-      random_row<rml_random_he_uniform>(
-          "he_uniform", "rml_random_he_uniform", {},
+      scaled_row<rml_random_glorot_normal, around<2, true>>(
+          "glorot_normal", "rml_random_glorot_normal",
+          {"",
+           "Normal random numbers of standard deviation sqrt(2 / "
+           "(fan_in + fan_out)); fan_in and fan_out are as in glorot_uniform.",
+           "shape(glorot_normal([2, 3])) -- [2,3]"}),
+      scaled_row<rml_random_he_uniform, within<6>>(
+          "he_uniform", "rml_random_he_uniform",
           {"", "Random numbers with a uniform distribution in ± sqrt(6 / fan_in); fan_in is as in glorot_uniform.",
            "shape(he_uniform([2, 3])) -- [2,3]"}),
-      random_row<rml_random_he_normal>("he_normal", "rml_random_he_normal", {},
-                                       {"",
-                                        "Normal random numbers of standard deviation sqrt(2 / "
-                                        "fan_in); fan_in is as in glorot_uniform.",
-                                        "shape(he_normal([2, 3])) -- [2,3]"}),
-      random_row<rml_random_lecun_uniform>(
-          "lecun_uniform", "rml_random_lecun_uniform", {},
+      scaled_row<rml_random_he_normal, around<2>>("he_normal", "rml_random_he_normal",
+                                                  {"",
+                                                   "Normal random numbers of standard deviation sqrt(2 / "
+                                                   "fan_in); fan_in is as in glorot_uniform.",
+                                                   "shape(he_normal([2, 3])) -- [2,3]"}),
+      scaled_row<rml_random_lecun_uniform, within<3>>(
+          "lecun_uniform", "rml_random_lecun_uniform",
           {"", "Random numbers with a uniform distribution in ± sqrt(3 / fan_in); fan_in is as in glorot_uniform.",
            "shape(lecun_uniform([2, 3])) -- [2,3]"}),
-      random_row<rml_random_lecun_normal>("lecun_normal", "rml_random_lecun_normal", {},
-                                          {"",
-                                           "Normal random numbers of standard deviation sqrt(1 / "
-                                           "fan_in); fan_in is as in glorot_uniform.",
-                                           "shape(lecun_normal([2, 3])) -- [2,3]"}),
-      random_row<rml_random_orthogonal>(
-          "orthogonal", "rml_random_orthogonal", {},
-          {"",
-           "A random matrix with orthonormal rows, or columns if these are fewer: the Q of the QR decomposition of a "
-           "normal matrix. The shape counts as [first extent, product of the others]. A vector has norm 1.",
-           "shape(orthogonal([2, 3])) -- [2,3]"}),
+      scaled_row<rml_random_lecun_normal, around<1>>("lecun_normal", "rml_random_lecun_normal",
+                                                     {"",
+                                                      "Normal random numbers of standard deviation sqrt(1 / "
+                                                      "fan_in); fan_in is as in glorot_uniform.",
+                                                      "shape(lecun_normal([2, 3])) -- [2,3]"}),
   };
+}
+
+OperatorInfo orthogonal_row() {
+  OperatorInfo info = random_row<rml_random_orthogonal>(
+      "orthogonal", "rml_random_orthogonal", {},
+      {"",
+       "A random matrix with orthonormal rows, or columns if these are fewer: the Q of the QR decomposition of a "
+       "normal matrix. The shape counts as [first extent, product of the others]. A vector has norm 1.",
+       "shape(orthogonal([2, 3])) -- [2,3]"});
+  info.drawn_whole = true;
   // Degenerate draws have probability zero, but the kernel can report them: RML_FAULT_NUMERIC.
-  rows.back().can_fail = true;
-  rows.back().failure = "the computation has no result";
+  info.can_fail = true;
+  info.failure = "the computation has no result";
+  return info;
+}
+
+}  // namespace
+
+std::vector<OperatorInfo> random_operators() {
+  std::vector<OperatorInfo> rows = plain_rows();
+  for (OperatorInfo& info : scaled_rows()) rows.push_back(std::move(info));
+  rows.push_back(orthogonal_row());
   return rows;
 }
 

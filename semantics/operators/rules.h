@@ -66,4 +66,9 @@ OperatorInfo kernel_row(std::string_view name, std::string_view symbol, std::vec
   return info;
 }
 
+inline OperatorInfo of_form(WindowForm form, OperatorInfo info) {
+  info.window = form;
+  return info;
+}
+
 }  // namespace rml

@@ -146,12 +146,12 @@ ShapeResult inputs_of(const Windows& w, std::size_t axes, std::int64_t batch, st
   return with_extents(w, axes, {batch, channels}, &window::Axis::in);
 }
 
-Convolution convolution_of(std::string_view name, const Application& app, const Shape& result) {
+Convolution convolution_of(WindowForm form, const Application& app, const Shape& result) {
   const auto& shapes = app.operand_shapes;
-  const bool transposed = name == "conv_transpose", forward = name == "conv";
+  const bool transposed = form == WindowForm::transposed_convolution, forward = form == WindowForm::convolution;
   const auto attributes = app.attributes.subspan(forward || transposed ? 0 : 1);
-  const Shape& x = name == "conv_input_gradient" || transposed ? result : shapes[0];
-  const Shape& filter = name == "conv_weight_gradient" ? result : shapes[1];
+  const Shape& x = form == WindowForm::input_gradient || transposed ? result : shapes[0];
+  const Shape& filter = form == WindowForm::filter_gradient ? result : shapes[1];
   Convolution c;
   c.windows = std::get<Windows>(transposed ? transposed_windows(shapes[0], filter, attributes, attributes[5])
                                            : filter_windows(x, filter, attributes));

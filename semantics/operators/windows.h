@@ -28,9 +28,7 @@ struct Convolution {
   std::int64_t batch = 0, groups = 1;
   std::int64_t in = 0, out = 0;  // numbers of input and output channels of one group
 };
-// Checks a convolution. `name` is conv, conv_input_gradient, conv_weight_gradient or
-// conv_transpose.
-Convolution convolution_of(std::string_view name, const Application&, const Shape& result);
+Convolution convolution_of(WindowForm, const Application&, const Shape& result);
 
 // The rows of pooling and related operators.
 std::vector<OperatorInfo> pooling_operators();

@@ -31,7 +31,7 @@ class Flattening {
     Application app;
     app.operand_shapes = shapes;
     app.attributes = a.attributes;
-    const Convolution c = convolution_of("conv", app, result);
+    const Convolution c = convolution_of(WindowForm::convolution, app, result);
     const std::size_t axes = result.size() - 2;
     bool all = c.groups == 1 && c.batch > 0 && c.in > 0 && c.out > 0;
     for (std::size_t k = 0; k < std::size(c.windows.axis) && all; ++k) {
@@ -42,7 +42,8 @@ class Flattening {
   }
 
   bool flatten(ValueId v) {
-    if (apply_of(core_, v, "conv") == nullptr) return false;
+    const core::Apply* const applied = apply_of(core_, v);
+    if (applied == nullptr || operators()[applied->op].window != WindowForm::convolution) return false;
     const Value value = core_[v];
     const auto* a = &std::get<core::Apply>(value.rhs);
     if (!is_float(value.dtype) || !sees_all(*a, value.shape)) return false;

@@ -14,6 +14,7 @@
 
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 
 #include "semantics/core/queries.h"
@@ -114,15 +115,26 @@ class Writer {
 
   Operand write() {
     const core::Apply a = *apply_of(core_, of_);
-    const std::string_view name = operators()[a.op].name;
-    if (name == "cholesky") return in_shape(cholesky(stacked(a.operands[0])));
-    if (name == "matrix_power") return in_shape(power(stacked(a.operands[0]), a.attributes[0].integers[0]));
-    if (name == "inverse") return in_shape(inverse(stacked(a.operands[0])));
-    const Operand b = right_side(a.operands[1]);
-    const Operand x = name == "solve" ? solve(stacked(a.operands[0]), b)
-                                      : solve_triangular(stacked(a.operands[0]), b, a.attributes[0].integers[0] != 0,
-                                                         a.attributes[1].integers[0] != 0);
-    return in_shape(x);
+    switch (operators()[a.op].matrix) {
+      case MatrixForm::cholesky:
+        return in_shape(cholesky(stacked(a.operands[0])));
+      case MatrixForm::power:
+        return in_shape(power(stacked(a.operands[0]), a.attributes[0].integers[0]));
+      case MatrixForm::inverse:
+        return in_shape(inverse(stacked(a.operands[0])));
+      case MatrixForm::solve: {
+        const Operand b = right_side(a.operands[1]);
+        return in_shape(solve(stacked(a.operands[0]), b));
+      }
+      case MatrixForm::triangular_solve: {
+        const Operand b = right_side(a.operands[1]);
+        return in_shape(solve_triangular(stacked(a.operands[0]), b, a.attributes[0].integers[0] != 0,
+                                         a.attributes[1].integers[0] != 0));
+      }
+      case MatrixForm::none:
+        break;
+    }
+    throw std::logic_error("no operator on matrices");
   }
 
  private:
@@ -284,13 +296,9 @@ class Writer {
 
 }  // namespace
 
-bool has_small_matrix(std::string_view op) {
-  return op == "solve" || op == "triangular_solve" || op == "inverse" || op == "cholesky" || op == "matrix_power";
-}
-
 bool is_small_matrix(const Core& core, ValueId v) {
   const core::Apply* a = apply_of(core, v);
-  if (a == nullptr || !has_small_matrix(operators()[a->op].name)) return false;
+  if (a == nullptr || operators()[a->op].matrix == MatrixForm::none) return false;
   const Shape& shape = core[a->operands[0]].shape;
   // With [a | b] for each matrix of the result.
   const std::int64_t n = shape.back(), result = *element_count(core[v].shape);

@@ -6,10 +6,8 @@
 
 namespace rml {
 
-// True for the names of operators that is_small_matrix accepts.
-bool has_small_matrix(std::string_view op);
-// True if v is a result of solve, triangular_solve, inverse, cholesky or matrix_power for matrices
-// that are small enough to be computed in code.
+// True if v is a result of an operator with a MatrixForm, for matrices that are small enough to be
+// computed in code.
 bool is_small_matrix(const Core&, ValueId v);
 // Adds an equal value, computed by iterations over the rows of the matrix. v is as above, and has
 // elements.

@@ -126,7 +126,7 @@ std::optional<Obstacle> find_obstacle(const Core& body, const Elements& elements
     if (is_over_elements(apply->op) && elements.differs(body.values[v].clock))
       return Obstacle{"sums over elements that are not all present at the same cycles", at,
                       "use 0 for an element that is absent: `merge c x 0.0`"};
-    if (elements.differs(ValueId{v}) && operators()[apply->op].name == "orthogonal")
+    if (elements.differs(ValueId{v}) && operators()[apply->op].drawn_whole)
       return Obstacle{"draws an orthogonal matrix for each element", at,
                       "draw the matrices before the `map` and pass them as a sequence"};
   }

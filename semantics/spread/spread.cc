@@ -17,7 +17,6 @@
 #include "semantics/spread/at_once.h"
 #include "semantics/spread/hold_sampled.h"
 #include "semantics/spread/part_body.h"
-#include "semantics/values/scaled_draw.h"
 
 namespace rml::mapped {
 
@@ -244,12 +243,13 @@ class Spreader {
   core::Rhs drawn(ValueId v, core::Apply draw) {
     if (is_stacked(v)) {
       // fan_in and fan_out are those of a single element.
-      if (const auto plain = scaled_draw(operators()[draw.op].name, body_[v].shape)) {
-        draw.op = operators().require(plain->normal ? "normal" : "uniform");
+      if (const auto scaled = operators()[draw.op].scaled_draw; scaled != nullptr) {
+        const ScaledDraw plain = scaled(body_[v].shape);
+        draw.op = operators().require(plain.normal ? "normal" : "uniform");
         draw.attributes.resize(3);
         draw.attributes[1].given = draw.attributes[2].given = true;
-        draw.attributes[1].number = plain->first;
-        draw.attributes[2].number = plain->second;
+        draw.attributes[1].number = plain.first;
+        draw.attributes[2].number = plain.second;
       }
       draw.attributes[0] = integers_attribute(stacked(body_[v].shape));
     }

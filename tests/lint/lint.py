@@ -249,6 +249,54 @@ def rule_passes():
                   "a pass takes its form and its options"
 
 
+# The sources that may compare with the name of an operator, and the reason. Elsewhere a property of the operator's row
+# (OperatorInfo) says what matters about it, so that a further operator needs a row only.
+MAY_NAME_OPERATORS = {
+    "compiler/reference_program.cc": "looks through negations of conditions",
+    "compiler/set_parameters.cc": "an optimiser moves a parameter by a sum",
+    "lowering/c/helpers.cc": "the name is one of a scalar function in C",
+    "lowering/demand/build_on_demand.cc": "looks through negations of conditions",
+    "lowering/loops/read_loops.cc": "reads words of the text of loops",
+    "lowering/loops/write_places.cc": "the text is an attribute, which says how elements are combined",
+    "lowering/schedule/validate_schedule.cc": "looks through negations of conditions",
+    "lowering/steps/verify_steps.cc": "looks through negations of conditions",
+    "semantics/check/resolve_names.cc": "messages about single operators",
+    "semantics/check/resolve_names_call.cc": "`param` is a keyword",
+    "semantics/check/resolve_names_modules.cc": "`param` is a keyword",
+    "semantics/differentiate/operators.cc": "reads functions of derivative rules",
+    "semantics/instantiate/literals.cc": "`all` is the default of an attribute",
+    "semantics/instantiate/solve_shapes_rules.cc": "`all` is the default of an attribute",
+    "semantics/instantiate/warn_of_pairs.cc": "warns of differences and comparisons",
+    "semantics/instantiate/warn_pitfalls.cc": "warns of comparisons",
+    "semantics/simplify/stabilise.cc": "rewrites formulas of these functions",
+    "semantics/time/check_ranks.cc": "looks through negations of conditions",
+    "semantics/time/places.cc": "`param` is a word of a place",
+    "semantics/time/put_on_ranks.cc": "replaces the sums of the library `steps`",
+}
+
+
+def rule_operators():
+    """Passes and code generation recognise operators by properties of their rows, not by their names."""
+    names = set(re.findall(r"^### (\w+)$", text(ROOT / "docs/manual/operators.md"), re.M))
+    if len(names) < 150:
+        yield f"docs/manual/operators.md: {len(names)} operators; the lint has not found all of them"
+    compared = re.compile(r'(?:[=!]= |\bapply_of\([^;]*?, |\b(?:starts|ends)_with\()"(\w+)"')
+    naming = set()
+    for path in sources():
+        name = relative(path)
+        if name.split("/")[0] not in ("semantics", "lowering", "compiler") or name.startswith("semantics/operators/"):
+            continue
+        for found in compared.finditer(text(path)):
+            if found[1] not in names:
+                continue
+            naming.add(name)
+            if name not in MAY_NAME_OPERATORS:
+                line = text(path).count("\n", 0, found.start()) + 1
+                yield f'{name}:{line}: compares with the name "{found[1]}"; use a property of the operator\'s row'
+    for name in sorted(MAY_NAME_OPERATORS.keys() - naming):
+        yield f"MAY_NAME_OPERATORS: {name} compares with no operator's name"
+
+
 # Words that are hard to understand; docs and comments use the noun instead.
 REPLACED_WORDS = r"\b(?:who" + r"ever|no" + r"body|hangs? " + r"on|parted " + r"by)\b"
 NOT_OURS_TO_REWORD = {"CHANGELOG.md", "examples/charlm/excerpt.txt"}

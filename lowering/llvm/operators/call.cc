@@ -12,7 +12,7 @@
 #include "lowering/llvm/operators/iteration.h"
 #include "lowering/microcontroller.h"
 #include "runtime/base/rmlrt.h"
-#include "semantics/simplify/small_matrices.h"
+#include "semantics/operators/definition.h"
 
 namespace rml::codegen {
 
@@ -24,7 +24,7 @@ std::string without_archive(const OperatorInfo& row) {
   if (row.definition != nullptr)
     return "up to " + std::to_string(longest_axis_in_code) + " elements along the axis, and " + all +
            " in all, need no archive";
-  if (has_small_matrix(row.name))
+  if (row.matrix != MatrixForm::none)
     return "matrices of up to " + std::to_string(most_rows_in_code) + " rows, and " + all +
            " elements in all, need no archive";
   if (row.random)

@@ -181,20 +181,22 @@ std::int64_t places_of_strides(const window::Windows& w) {
   return n;
 }
 
-bool to_input(std::string_view name) { return name == "conv_input_gradient" || name == "conv_transpose"; }
+bool to_input(WindowForm form) {
+  return form == WindowForm::input_gradient || form == WindowForm::transposed_convolution;
+}
 
 // Describes the convolution, if code is generated for it; otherwise nothing.
 std::optional<Convolution> generated_convolution(const Function& f, ValueId v, const core::Apply& a) {
-  const std::string_view name = operators()[a.op].name;
+  const WindowForm form = operators()[a.op].window;
   std::vector<Shape> shapes;
   for (const ValueId x : a.operands) shapes.push_back(f.info(x).shape);
   Application app;
   app.operand_shapes = shapes;
   app.attributes = a.attributes;
-  const Convolution c = convolution_of(name, app, f.info(v).shape);
+  const Convolution c = convolution_of(form, app, f.info(v).shape);
   const bool empty = c.batch * c.groups * c.in * c.out * c.windows.inputs() * c.windows.outputs() == 0;
   if (!is_float(f.info(v).dtype) || f.module.numeric.strict || empty) return std::nullopt;
-  if (to_input(name) && places_of_strides(c.windows) > f.module.target.stride_places) return std::nullopt;
+  if (to_input(form) && places_of_strides(c.windows) > f.module.target.stride_places) return std::nullopt;
   return c;
 }
 
@@ -215,15 +217,15 @@ const Tensor* constant_filter(const Function& f, const core::Apply& a) {
 }  // namespace
 
 bool emit_convolution(Function& f, ValueId v, const core::Apply& a) {
-  const std::string_view name = operators()[a.op].name;
+  const WindowForm form = operators()[a.op].window;
   const DType dtype = f.info(v).dtype;
   const std::optional<Convolution> c = generated_convolution(f, v, a);
   if (!c) return false;
   for (const ValueId x : a.operands) f.prepare(x);
   IrValue first = f.address(a.operands[0]), second = f.address(a.operands[1]), to = f.result(v);
-  if (name == "conv") {
+  if (form == WindowForm::convolution) {
     CorrelationCode(f, forward(dtype, *c), first, second, to, constant_filter(f, a)).emit();
-  } else if (to_input(name)) {
+  } else if (to_input(form)) {
     bool complete = true;
     const std::vector<Correlation> all = backward(dtype, *c, complete);
     const auto correlate = [&] {
@@ -246,8 +248,8 @@ bool emit_convolution(Function& f, ValueId v, const core::Apply& a) {
 // Computes a convolution whose only user is a pool, image by image.
 bool convolution_pooled(Function& f, ValueId v, PoolCode& pool, std::int64_t outputs, IrValue to) {
   auto& ir = f.ir;
-  const auto* a = apply_of(f.module.core, v, "conv");
-  if (!f.module.inlined(v) || a == nullptr) return false;
+  const auto* a = apply_of(f.module.core, v);
+  if (!f.module.inlined(v) || a == nullptr || operators()[a->op].window != WindowForm::convolution) return false;
   const std::optional<Convolution> c = generated_convolution(f, v, *a);
   if (!c) return false;
   const DType dtype = f.info(v).dtype;

@@ -8,8 +8,9 @@
 namespace rml::codegen {
 
 bool emit_pooling(Function& f, ValueId v, const core::Apply& a) {
-  const std::string_view name = operators()[a.op].name;
-  const bool adjoint = name.ends_with("_gradient"), maximum = name.starts_with("max");
+  const WindowForm form = operators()[a.op].window;
+  const bool adjoint = is_pool_gradient(form);
+  const bool maximum = form == WindowForm::max_pool || form == WindowForm::max_pool_gradient;
   const std::span<const Attribute> attributes = std::span(a.attributes).subspan(adjoint && !maximum ? 1 : 0);
   const bool of_g = adjoint && !maximum;  // true if g is the only operand
   const Shape& x = of_g ? f.info(v).shape : f.info(a.operands[0]).shape;
@@ -19,7 +20,7 @@ bool emit_pooling(Function& f, ValueId v, const core::Apply& a) {
   if (w.taps() > f.module.target.pool_taps || w.axis[2].stride > f.module.target.pool_stride) return false;
   if (adjoint && !PoolCode::side_by_side(w)) return false;
   PoolCode::Kind kind = maximum ? PoolCode::Kind::maximum : PoolCode::Kind::sum;
-  if (name.starts_with("average")) {
+  if (form == WindowForm::average_pool || form == WindowForm::average_pool_gradient) {
     kind = PoolCode::Kind::average;
     const bool padded = attributes[6].integers[0] != 0;
     for (const window::Axis& axis : w.axis)
