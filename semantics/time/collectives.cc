@@ -1,4 +1,4 @@
-// Finds the variables of instances by path among the watches.
+// Finds the inputs and outputs of instances by path among the watches.
 #include "semantics/time/collectives.h"
 
 #include <algorithm>
@@ -18,22 +18,22 @@ Collectives::Collectives(const Core& core) : core_(core), inside_(core.instances
   }
   for (const Port& watch : core.watches) {
     const std::size_t dot = watch.name.rfind('.');
-    if (dot != std::string::npos && paths.contains(watch.name.substr(0, dot))) variables_[watch.name] = watch.value;
+    if (dot != std::string::npos && paths.contains(watch.name.substr(0, dot))) named_[watch.name] = watch.value;
   }
   for (CollectiveCall& c : list_) {
-    c.end = variable(c.instance, "end");
-    c.count = variable(c.instance, "n");
-    c.sent = variable(c.instance, "sent");
+    c.end = port(c.instance, "end");
+    c.count = port(c.instance, "n");
+    c.sent = port(c.instance, "sent");
     const bool is_rank = core.instances[c.instance.index].steps == StepsNode::rank;
-    if (const ValueId r = variable(c.instance, "r"); is_rank && r.valid()) ranks_.insert(r);
+    if (const ValueId r = port(c.instance, "r"); is_rank && r.valid()) ranks_.insert(r);
     for (const char* const name : {"last", "moves"})
-      if (const ValueId v = variable(c.instance, name); v.valid()) step_ends_.insert(v);
+      if (const ValueId v = port(c.instance, name); v.valid()) step_ends_.insert(v);
   }
 }
 
-ValueId Collectives::variable(InstanceId i, const std::string& name) const {
-  const auto found = variables_.find(core_.instances[i.index].path + "." + name);
-  return found == variables_.end() ? ValueId{} : found->second;
+ValueId Collectives::port(InstanceId i, const std::string& name) const {
+  const auto found = named_.find(core_.instances[i.index].path + "." + name);
+  return found == named_.end() ? ValueId{} : found->second;
 }
 
 bool Collectives::ends_step(ValueId c) const {

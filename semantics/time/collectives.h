@@ -1,6 +1,7 @@
 // The sums over steps in a core: the instances of nodes of the library `steps`.
 //
-// An instance is recognised by its node; its arguments and results by their names in the library.
+// An instance is recognised by its node, and its inputs and outputs by their names, which are the interface of the
+// library. A value between them is found by the form of the output's equation.
 // Before: a core as instantiated, with the instances and watches of the source.
 #pragma once
 
@@ -28,8 +29,8 @@ class Collectives {
   // True for an instance of the library, including instances inside other library nodes.
   bool is_inside(InstanceId i) const { return i.valid() && inside_[i.index]; }
   bool computes(ValueId v) const { return is_inside(core_[v].instance); }
-  // The value of a variable of the instance; invalid if there is none.
-  ValueId variable(InstanceId i, const std::string& name) const;
+  // The value of an input or output of the instance's node; invalid if the node has none of this name.
+  ValueId port(InstanceId i, const std::string& name) const;
 
   // True if the Boolean can hold only in the last row of a step, and else is the same on all
   // ranks.
@@ -43,7 +44,7 @@ class Collectives {
   const Core& core_;
   std::vector<bool> inside_;  // one per instance: true if it belongs to the library of collectives
   std::vector<CollectiveCall> list_;
-  std::map<std::string, ValueId> variables_;  // variables of the library's instances, by path
+  std::map<std::string, ValueId> named_;  // the named values of the library's instances, by path
   std::set<ValueId> step_ends_, ranks_;
 };
 

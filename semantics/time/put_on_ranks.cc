@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "semantics/core/queries.h"
@@ -117,6 +118,14 @@ class RankWriter {
 
   // ---- the library ----
 
+  // The right-hand side of a value of the library, which must be of this form.
+  template <class Form>
+  const Form& part(ValueId v) const {
+    const auto* form = std::get_if<Form>(&core_[v].rhs);
+    if (form == nullptr) throw std::logic_error("put_on_ranks: unexpected equations in the library `steps`");
+    return *form;
+  }
+
   void write_instance(InstanceId i) {
     switch (core_.instances[i.index].steps) {
       case StepsNode::ends:
@@ -140,9 +149,11 @@ class RankWriter {
     }
   }
 
+  // last = merge end (k == n - 1) false
   void write_last(InstanceId i) {
-    const ValueId last = collectives_.variable(i, "is_last");
-    if (!last.valid()) return;
+    const ValueId output = collectives_.port(i, "last");
+    if (!output.valid()) return;
+    const ValueId last = part<core::Merge>(output).on_true;
     const ValueId ends = place(last).ends;
     const ValueId always = add(core::Const{Tensor::boolean(true)}, DType::boolean, {}, {base_clock, {}, {}});
     core_[last].rhs = core::Apply{operators().require("logical_and"), {ends, always}, {}, 0};
@@ -154,31 +165,31 @@ class RankWriter {
           core_[ValueId{v}].instance == i ? apply_of(core_, ValueId{v}, "tree_sum") : nullptr;
       if (sum == nullptr) continue;
       const InstanceId gathered = core_[sum->operands[0]].instance;
-      const ValueId e = collectives_.variable(gathered, "e");
+      const ValueId e = collectives_.port(gathered, "e");
       core::Result result = step_sum(e, at(ValueId{v}));
       core_[ValueId{v}].rhs = result;
     }
   }
 
+  // moves = merge end (found and k == n - 1) false; found = … or (had when end)
   void write_ends(InstanceId i) {
-    const ValueId k = collectives_.variable(i, "k"), found = collectives_.variable(i, "found");
-    const ValueId moves = collectives_.variable(i, "moves");
-    if (!k.valid() || !found.valid() || !moves.valid() || !std::holds_alternative<core::Merge>(core_[moves].rhs))
-      return;
+    const ValueId k = collectives_.port(i, "k"), moves = collectives_.port(i, "moves");
+    if (!k.valid() || !moves.valid() || !std::holds_alternative<core::Merge>(core_[moves].rhs)) return;
+    const ValueId found = part<core::Apply>(part<core::Merge>(moves).on_true).operands.front();
     const At here = at(k);
     const Place& micro_batch = place(k);
     const ValueId count = number(DType::u64, deal_.per_step);
     const ValueId slot = apply("mod", {micro_batch.micro_batch, count}, DType::u64, here);
     core_[k].rhs = cast(slot, core_[k].dtype);
     ValueId any = found;
-    if (constant_truth(core_, collectives_.variable(i, "act")) != true) any = found_by_any(i, here);
+    if (constant_truth(core_, collectives_.port(i, "act")) != true) any = found_by_any(found, here);
     const ValueId moving = apply("logical_and", {any, micro_batch.ends}, DType::boolean, here);
     std::get<core::Merge>(core_[moves].rhs).on_true = moving;
   }
 
   // True if the condition held in some micro-batch of the step, on any rank.
-  ValueId found_by_any(InstanceId i, const At& here) {
-    const ValueId had = collectives_.variable(i, "had");
+  ValueId found_by_any(ValueId found, const At& here) {
+    const ValueId had = part<core::When>(part<core::Apply>(found).operands.back()).operand;
     const ValueId mine = add(core::When{had, end_, true}, DType::boolean, {}, here);
     const ValueId one = add(cast(mine, DType::i32), DType::i32, {}, here);
     const ValueId sum = add(step_sum(one, here), DType::i32, {}, here);
@@ -186,7 +197,7 @@ class RankWriter {
   }
 
   void ask_number(InstanceId i, const char* symbol) {
-    const ValueId v = collectives_.variable(i, "r");
+    const ValueId v = collectives_.port(i, "r");
     if (!v.valid()) return;
     const At here = at(v);
     const ValueId found = add(call(symbol, Calling::asks, {}, DType::u32, {}, here), DType::u32, {}, here);
@@ -194,9 +205,9 @@ class RankWriter {
   }
 
   void write_broadcast(InstanceId i) {
-    const ValueId sent = collectives_.variable(i, "sent");
+    const ValueId sent = collectives_.port(i, "sent");
     if (!sent.valid()) return;
-    const ValueId e = collectives_.variable(i, "e");
+    const ValueId e = collectives_.port(i, "e");
     core::Result result = join("rml_from_first", e, {}, at(sent));
     core_[sent].rhs = result;
   }
