@@ -205,7 +205,7 @@ void add_back_options(CLI::App* app, CommandLine& line) {
          [&line](const std::string& grain) {
            line.invocation.session.options.grain = grain == "op"      ? Grain::op
                                                    : grain == "stage" ? Grain::stage
-                                                                      : Grain::pass;
+                                                                      : Grain::sweep;
          },
          "size of a task: a unit of the schedule with all sweeps over a segment (sweep), a part that is long enough "
          "to pay (stage, default), an equation (op); implies --parallel")

@@ -269,7 +269,7 @@ class Subject {
   }
 
   // True if stages give other tasks than whole units. A small program is a single stage.
-  bool has_stages() const { return units(Grain::stage) != units(Grain::pass); }
+  bool has_stages() const { return units(Grain::stage) != units(Grain::sweep); }
 
  private:
   std::size_t units(Grain grain) const {
@@ -355,7 +355,7 @@ void match_network(const rml_program& program, const Chronogram& inputs, DriveOp
 void match_networks(const Subject& subject, const Chronogram& inputs, DriveOptions options, const Driven& driven) {
   options.restarts = false;
   const auto load_grain = [&](Grain grain) { return subject.load({Engine::compiled, 2, "compiled -O2", 1, grain}); };
-  match_network(load_grain(Grain::pass).table(), inputs, options, driven, "sweep");
+  match_network(load_grain(Grain::sweep).table(), inputs, options, driven, "sweep");
   const auto fine = load_grain(Grain::op);
   match_network(fine.table(), inputs, options, driven, "op");
   options.workers = 2, options.capacity = 2, options.restarts = true;

@@ -49,7 +49,7 @@ Scan scanned(const loops::Program& program) {
   const Core& core = *program.steps->core;
   for (const loops::Unit& unit : program.units) {
     for (const loops::Block* block : {&unit.instant, &unit.before, &unit.commit}) scan.block(*block, core);
-    for (const loops::Pass& pass : unit.passes) scan.block(pass.prologue, core), scan.block(pass.body, core);
+    for (const loops::Sweep& sweep : unit.sweeps) scan.block(sweep.prologue, core), scan.block(sweep.body, core);
   }
   return scan;
 }

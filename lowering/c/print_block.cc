@@ -315,7 +315,8 @@ std::vector<loops::Refusal> refused_statements(const loops::Program& program) {
   const Core& core = *program.steps->core;
   for (const loops::Unit& unit : program.units) {
     for (const loops::Block* block : {&unit.instant, &unit.before, &unit.commit}) refusals.block(*block, core);
-    for (const loops::Pass& pass : unit.passes) refusals.block(pass.prologue, core), refusals.block(pass.body, core);
+    for (const loops::Sweep& sweep : unit.sweeps)
+      refusals.block(sweep.prologue, core), refusals.block(sweep.body, core);
   }
   return refusals.found;
 }

@@ -49,7 +49,7 @@ class UnitsWriter {
   void print_instant(std::size_t u);
   void before(std::size_t u);
   void print_segment(std::size_t u);
-  void print_pass(std::size_t u, const loops::Pass&);
+  void print_sweep(std::size_t u, const loops::Sweep&);
   void print_push();
   void print_pop();
   std::vector<BufferId> given(const Operands&, bool belated) const;
@@ -308,7 +308,7 @@ void UnitsWriter::print_instant(std::size_t u) {
 }
 
 // Visits the instants in order, or in reverse.
-void UnitsWriter::print_pass(std::size_t u, const loops::Pass& pass) {
+void UnitsWriter::print_sweep(std::size_t u, const loops::Sweep& sweep) {
   const auto block = [&](const loops::Block& b, const std::string& position, const std::string& loop) {
     if (b.statements.empty()) return;
     code_.open(loop);
@@ -326,11 +326,11 @@ void UnitsWriter::print_pass(std::size_t u, const loops::Pass& pass) {
     scope.finish();
     code_.close();
   };
-  const std::string begin = pass.backward ? "length - 1" : "0";
-  block(pass.prologue, begin, "");
-  block(pass.body, "position",
-        pass.backward ? "for (int64_t position = length - 1; position >= 0; --position)"
-                      : "for (int64_t position = 0; position < length; ++position)");
+  const std::string begin = sweep.backward ? "length - 1" : "0";
+  block(sweep.prologue, begin, "");
+  block(sweep.body, "position",
+        sweep.backward ? "for (int64_t position = length - 1; position >= 0; --position)"
+                       : "for (int64_t position = 0; position < length; ++position)");
 }
 
 void UnitsWriter::print_segment(std::size_t u) {
@@ -340,15 +340,15 @@ void UnitsWriter::print_segment(std::size_t u) {
   code_.open("static int32_t " + unit_name(u) + "_segment(" + state_parameter() + ")");
   code_.line("const int64_t length = state->" + units_[u].length + ";");
   code_.line("(void)length;");
-  for (std::size_t k = 0; k < loops.passes.size(); ++k) {
-    code_.comment(std::string(loops.passes[k].backward ? "backward" : "forward") + " sweep");
+  for (std::size_t k = 0; k < loops.sweeps.size(); ++k) {
+    code_.comment(std::string(loops.sweeps[k].backward ? "backward" : "forward") + " sweep");
     code_.open("");
     carried_.clear();
     for (std::uint32_t b = 0; b < file_.program.buffers.size(); ++b) {
       const loops::Buffer& buffer = file_.program.buffers[b];
       if (buffer.space != loops::Space::cell || !steps_.cells[buffer.index].local) continue;
-      const Plan in_prologue(file_.program, loops.passes[k].prologue, {}),
-          in_body(file_.program, loops.passes[k].body, {});
+      const Plan in_prologue(file_.program, loops.sweeps[k].prologue, {}),
+          in_body(file_.program, loops.sweeps[k].body, {});
       if (!in_prologue.names(BufferId{b}) && !in_body.names(BufferId{b})) continue;
       const std::string name = file_.names.unique("carried");
       carried_.emplace_back(BufferId{b}, name);
@@ -358,7 +358,7 @@ void UnitsWriter::print_segment(std::size_t u) {
                                       : type + " " + name + "[" + std::to_string(n) + "] = {0};");
       code_.line("(void)" + name + ";");
     }
-    print_pass(u, loops.passes[k]);
+    print_sweep(u, loops.sweeps[k]);
     code_.close();
   }
   if (!loops.commit.statements.empty()) {

@@ -187,7 +187,7 @@ struct Block {
   std::vector<Statement> statements;
 };
 
-struct Pass {
+struct Sweep {
   bool backward = false;
   Block prologue, body;
 };
@@ -195,7 +195,7 @@ struct Pass {
 struct Unit {
   std::vector<BufferId> operands;  // where the operands of the unit in steps are put, in the same order
   Block instant, before;
-  std::vector<Pass> passes;
+  std::vector<Sweep> sweeps;
   Block commit;
 };
 

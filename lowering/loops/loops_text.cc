@@ -44,7 +44,7 @@ class LoopsText {
   template <class F>
   static void for_each_block(const Unit& u, const F& f) {
     f(u.before), f(u.instant);
-    for (const Pass& pass : u.passes) f(pass.prologue), f(pass.body);
+    for (const Sweep& sweep : u.sweeps) f(sweep.prologue), f(sweep.body);
     f(u.commit);
   }
 
@@ -98,10 +98,10 @@ class LoopsText {
     if (!u.operands.empty()) text_ += "  operands" + places(u.operands) + "\n";
     part("before", u.before);
     part("instant", u.instant);
-    for (const Pass& pass : u.passes) {
-      text_ += pass.backward ? "  sweep backward\n" : "  sweep forward\n";
-      part("prologue", pass.prologue);
-      part("loop", pass.body);
+    for (const Sweep& sweep : u.sweeps) {
+      text_ += sweep.backward ? "  sweep backward\n" : "  sweep forward\n";
+      part("prologue", sweep.prologue);
+      part("loop", sweep.body);
     }
     part("commit", u.commit);
   }

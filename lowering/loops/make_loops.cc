@@ -168,12 +168,12 @@ class BlockWriter {
 };
 
 // Local cells that a sweep reads or sets.
-std::set<CellId> local_cells(const steps::Program& p, const steps::Pass& pass) {
+std::set<CellId> local_cells(const steps::Program& p, const steps::Sweep& sweep) {
   std::set<CellId> all;
   const auto note = [&](CellId c) {
     if (p.cells[c.index].local) all.insert(c);
   };
-  for (const steps::Block* block : {&pass.prologue, &pass.body})
+  for (const steps::Block* block : {&sweep.prologue, &sweep.body})
     each_statement(*block, [&](const steps::Statement& s) {
       if (const auto* load = std::get_if<steps::LoadCell>(&s)) note(load->cell);
       if (const auto* store = std::get_if<steps::StoreCell>(&s)) note(store->cell);
@@ -189,13 +189,13 @@ Unit make_unit(Scope& scope, const steps::Unit& from, std::vector<Refusal>& refu
   for (const steps::Operand& o : from.operands) unit.operands.push_back(scope.place(o.value));
   unit.before = writer.block(from.before);
   unit.instant = writer.block(from.instant);
-  for (const steps::Pass& pass : from.passes) {
-    Pass& to = unit.passes.emplace_back();
-    to.backward = pass.backward;
-    for (const CellId c : local_cells(scope.steps(), pass)) writer.initial(c, scope.cell(c), to.prologue);
-    Block prologue = writer.block(pass.prologue);
+  for (const steps::Sweep& sweep : from.sweeps) {
+    Sweep& to = unit.sweeps.emplace_back();
+    to.backward = sweep.backward;
+    for (const CellId c : local_cells(scope.steps(), sweep)) writer.initial(c, scope.cell(c), to.prologue);
+    Block prologue = writer.block(sweep.prologue);
     for (Statement& s : prologue.statements) to.prologue.statements.push_back(std::move(s));
-    to.body = writer.block(pass.body);
+    to.body = writer.block(sweep.body);
   }
   unit.commit = writer.block(from.commit);
   return unit;

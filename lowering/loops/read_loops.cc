@@ -179,13 +179,13 @@ class LoopsReader : FormReader {
     } else if (lines_.take("commit")) {
       part(u.commit);
     } else if (lines_.take("sweep")) {
-      u.passes.emplace_back();
-      u.passes.back().backward = lines_.take("backward");
-      if (!u.passes.back().backward) lines_.expect("forward");
-    } else if (!u.passes.empty() && lines_.take("prologue")) {
-      part(u.passes.back().prologue);
-    } else if (!u.passes.empty() && lines_.take("loop")) {
-      part(u.passes.back().body);
+      u.sweeps.emplace_back();
+      u.sweeps.back().backward = lines_.take("backward");
+      if (!u.sweeps.back().backward) lines_.expect("forward");
+    } else if (!u.sweeps.empty() && lines_.take("prologue")) {
+      part(u.sweeps.back().prologue);
+    } else if (!u.sweeps.empty() && lines_.take("loop")) {
+      part(u.sweeps.back().body);
     } else {
       return false;
     }

@@ -98,7 +98,7 @@ class Verifier {
 
   void unit(const Unit& u, const steps::Unit& steps) {
     operands(u.operands, steps.operands);
-    if (u.passes.size() != steps.passes.size()) return fail("the number of passes differs");
+    if (u.sweeps.size() != steps.sweeps.size()) return fail("the number of sweeps differs");
     if (!violation_.empty()) return;
     const auto at_once = [&](std::initializer_list<const Block*> blocks, const std::vector<BufferId>& given) {
       written_.clear();
@@ -110,7 +110,7 @@ class Verifier {
     };
     at_once({&u.before}, u.operands);
     at_once({&u.instant}, u.operands);
-    for (const Pass& pass : u.passes) at_once({&pass.prologue, &pass.body}, {});
+    for (const Sweep& sweep : u.sweeps) at_once({&sweep.prologue, &sweep.body}, {});
     at_once({&u.commit}, {});
   }
 

@@ -77,9 +77,9 @@ class Absorption {
     s_.units[unit].values.push_back(v);
   }
   void lead(std::uint32_t unit, const std::vector<ValueId>& values) {
-    std::vector<PassItem> items;
+    std::vector<SweepItem> items;
     for (const ValueId v : values) items.push_back({v, any_instant});
-    std::vector<PassItem>& leading = s_.units[unit].plan.passes[0].items;
+    std::vector<SweepItem>& leading = s_.units[unit].plan.sweeps[0].items;
     leading.insert(leading.begin(), items.begin(), items.end());
   }
 

@@ -84,8 +84,8 @@ void FormReader::next_index(const char* what, std::size_t size) {
   if (i != size) lines_.fail(std::string(what) + "s are numbered in order: expected " + std::to_string(size));
 }
 
-PassItem FormReader::item() {
-  PassItem item{value(), any_instant};
+SweepItem FormReader::item() {
+  SweepItem item{value(), any_instant};
   equation_of(item.value);
   if (!lines_.take("at")) return item;
   item.classes = 0;

@@ -38,7 +38,7 @@ class FormReader {
   // Reads the number of a thing that is being defined: definitions are numbered in order.
   void next_index(const char* what, std::size_t size);
   // Reads an item such as `%4 = add %1 %2 at first last`.
-  PassItem item();
+  SweepItem item();
   std::int64_t extent();
   // Reads extents such as "(2, 3)".
   template <class... More>

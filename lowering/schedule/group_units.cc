@@ -106,11 +106,11 @@ class Grouping {
     const std::uint32_t of = out_.unit_of[tensor.index];
     if (of == Schedule::nowhere || !out_.units[of].segmented || core_[tensor].clock != out_.units[of].clock)
       return false;
-    PassPlan* last = nullptr;
-    PassItem item{v, 0};
-    for (PassPlan& pass : out_.units[of].plan.passes)
-      for (const PassItem& i : pass.items)
-        if (i.value == tensor) last = &pass, item.classes |= i.classes;
+    SweepPlan* last = nullptr;
+    SweepItem item{v, 0};
+    for (SweepPlan& sweep : out_.units[of].plan.sweeps)
+      for (const SweepItem& i : sweep.items)
+        if (i.value == tensor) last = &sweep, item.classes |= i.classes;
     if (last == nullptr) return false;
     last->items.push_back(item);
     out_.units[of].values.push_back(v);
@@ -124,10 +124,10 @@ class Grouping {
     const auto* r = std::get_if<core::Result>(&core_[v].rhs);
     const std::uint32_t of = r == nullptr ? Schedule::nowhere : out_.unit_of[r->call.index];
     if (of == Schedule::nowhere || !out_.units[of].segmented) return false;
-    for (PassPlan& pass : out_.units[of].plan.passes)
-      for (std::size_t k = 0; k < pass.items.size(); ++k)  // a call occurs twice if its order depends on the class
-        if (pass.items[k].value == r->call)
-          pass.items.insert(pass.items.begin() + static_cast<std::ptrdiff_t>(k) + 1, {v, pass.items[k].classes});
+    for (SweepPlan& sweep : out_.units[of].plan.sweeps)
+      for (std::size_t k = 0; k < sweep.items.size(); ++k)  // a call occurs twice if its order depends on the class
+        if (sweep.items[k].value == r->call)
+          sweep.items.insert(sweep.items.begin() + static_cast<std::ptrdiff_t>(k) + 1, {v, sweep.items[k].classes});
     out_.units[of].values.push_back(v);
     out_.unit_of[v.index] = of;
     signature_[v.index] = signature_[r->call.index];

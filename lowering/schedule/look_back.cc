@@ -59,13 +59,13 @@ class LookingBack {
 
   bool can_wait(const ScheduledUnit& unit, const std::vector<ValueId>& late) const {
     const SegmentPlan& plan = unit.plan;
-    if (plan.passes[0].items.empty() || core_[plan.cut.condition].clock != unit.clock) return false;
+    if (plan.sweeps[0].items.empty() || core_[plan.cut.condition].clock != unit.clock) return false;
     if (!plan.only_at_cut.empty() || !plan.awaiting.empty()) return false;
     const auto is_late = [&](ValueId v) { return std::ranges::find(late, v) != late.end(); };
     for (const ValueId v : unit.values)
       if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && (is_late(f->next) || is_late(f->init)))
         return false;
-    return std::ranges::all_of(plan.passes[0].items, [&](const PassItem& i) {
+    return std::ranges::all_of(plan.sweeps[0].items, [&](const SweepItem& i) {
       bool waits = false;
       for_each_operand(core_[i.value].rhs, [&](ValueId o) { waits = waits || is_late(o); });
       for (const ClockId c : ancestors(core_, core_[i.value].clock, unit.clock))

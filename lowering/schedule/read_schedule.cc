@@ -76,7 +76,7 @@ class ScheduleReader : FormReader {
     if (s_.units.empty() || !s_.units.back().segmented) return;
     const SegmentPlan& plan = s_.units.back().plan;
     if (!plan.cut.condition.valid()) lines_.fail_at(begin_, "a segmented unit needs a cut");
-    if (plan.passes.empty()) lines_.fail_at(begin_, "a segmented unit needs a sweep");
+    if (plan.sweeps.empty()) lines_.fail_at(begin_, "a segmented unit needs a sweep");
   }
 
   bool part(ScheduledUnit& unit) {
@@ -113,13 +113,13 @@ class ScheduleReader : FormReader {
     } else if (lines_.take("sweep")) {
       const bool backward = lines_.take("backward");
       if (!backward) lines_.expect("forward");
-      plan.passes.push_back({backward, {}});
+      plan.sweeps.push_back({backward, {}});
     } else if (lines_.take("idle")) {
       const ValueId v = value();
       lines_.expect("as");
       unit.idle.emplace_back(v, lines_.take("%?") ? ValueId{} : value());
-    } else if (lines_.peek() == '%' && !plan.passes.empty()) {
-      plan.passes.back().items.push_back(item());
+    } else if (lines_.peek() == '%' && !plan.sweeps.empty()) {
+      plan.sweeps.back().items.push_back(item());
     } else {
       return false;
     }

@@ -15,8 +15,8 @@ Literal computed_cut(const Schedule& s, const ScheduledUnit& unit) {
 
 bool is_late(const Schedule& s, std::uint32_t unit, ValueId v) {
   if (s.unit_of[v.index] != unit) return false;
-  const std::vector<PassItem>& leading = s.units[unit].plan.passes[0].items;
-  return std::ranges::find(leading, v, &PassItem::value) == leading.end();
+  const std::vector<SweepItem>& leading = s.units[unit].plan.sweeps[0].items;
+  return std::ranges::find(leading, v, &SweepItem::value) == leading.end();
 }
 
 std::set<std::uint32_t> waiting_units(const Schedule& s, std::uint32_t unit) {

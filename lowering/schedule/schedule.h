@@ -31,7 +31,7 @@ struct ScheduledUnit {
   bool segmented = false;
   ClockId clock;                  // the instants at which the unit advances
   std::vector<ValueId> values;    // values that the unit computes; in a forward unit, in the order of computation
-  SegmentPlan plan;               // for a segmented unit: its passes
+  SegmentPlan plan;               // for a segmented unit: its sweeps
   ValueId cut;                    // for a segmented unit: true at the last instant of each segment
   std::vector<ValueId> operands;  // values of other units and inputs that it reads; conditions precede what they sample
   // By operand: the conditions, operands themselves, under which the unit reads it. The unit need not wait for the
@@ -65,9 +65,9 @@ struct Schedule {
   }
 };
 
-// What becomes a task of a network (runtime/scheduler/network.h). `none`: the program is no network; `pass`: a whole
+// What becomes a task of a network (runtime/scheduler/network.h). `none`: the program is no network; `sweep`: a whole
 // unit; `stage`: a part of a unit; `op`: an equation (partition).
-enum class Grain : std::uint8_t { none, pass, stage, op };
+enum class Grain : std::uint8_t { none, sweep, stage, op };
 
 // The cut of a segmented unit in terms of computed values. If the cut is a `not c` that was added only to end segments
 // and that no unit computes, the result is c, negated.

@@ -22,9 +22,9 @@ std::string plan_text(const Core& core, const SegmentPlan& plan) {
       text += " where" + std::string(g.never ? " never" : "") + literals_text(g.literals);
     text += "\n";
   }
-  for (const PassPlan& pass : plan.passes) {
-    text += pass.backward ? "  sweep backward\n" : "  sweep forward\n";
-    for (const PassItem& i : pass.items)
+  for (const SweepPlan& sweep : plan.sweeps) {
+    text += sweep.backward ? "  sweep backward\n" : "  sweep forward\n";
+    for (const SweepItem& i : sweep.items)
       text += "    " + id_text(i.value) + " = " + equation_text(core, i.value) + classes_text(i.classes) + "\n";
   }
   return text;

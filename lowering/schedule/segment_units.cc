@@ -29,9 +29,9 @@ std::uint32_t SegmentUnits::place(const Component& c, SegmentPlan plan, std::set
   u.segmented = true;
   u.clock = c.clock;
   Sweeps own;
-  for (std::size_t p = 0; p < plan.passes.size(); ++p) own.push_back(p);
+  for (std::size_t p = 0; p < plan.sweeps.size(); ++p) own.push_back(p);
   u.plan = plan;
-  for (PassPlan& pass : u.plan.passes) pass.items.clear();
+  for (SweepPlan& sweep : u.plan.sweeps) sweep.items.clear();
   take_in(unit, c, plan, own);
   if (may_join) {
     latest_[{plan.cut, late}] = unit;
@@ -86,14 +86,14 @@ std::optional<std::uint32_t> SegmentUnits::host_of(const Component& c, const Seg
 // For each sweep of the plan: the sweep of the unit to which it is appended, or a new one after the last. The leading
 // sweep stays the leading one.
 std::optional<SegmentUnits::Sweeps> SegmentUnits::sweeps_in(std::uint32_t unit, const SegmentPlan& plan) const {
-  const std::vector<PassPlan>& there = out_.units[unit].plan.passes;
+  const std::vector<SweepPlan>& there = out_.units[unit].plan.sweeps;
   Sweeps found;
   std::size_t next = 0;
-  for (const PassPlan& pass : plan.passes) {
-    for (const PassItem& i : pass.items)
+  for (const SweepPlan& sweep : plan.sweeps) {
+    for (const SweepItem& i : sweep.items)
       for (const Dependence& e : graph_.of(i.value))
         if (out_.unit_of[e.on.index] == unit && last_sweep_[e.on.index] == Schedule::nowhere) return std::nullopt;
-    while (next < there.size() && !(there[next].backward == pass.backward && fits(pass, unit, next))) ++next;
+    while (next < there.size() && !(there[next].backward == sweep.backward && fits(sweep, unit, next))) ++next;
     if (found.empty() && next > 0) return std::nullopt;
     found.push_back(next++);
   }
@@ -102,12 +102,12 @@ std::optional<SegmentUnits::Sweeps> SegmentUnits::sweeps_in(std::uint32_t unit, 
 
 // True if the values of the unit that the sweep reads are computed before, and those of the same instant not in a later
 // sweep.
-bool SegmentUnits::fits(const PassPlan& pass, std::uint32_t unit, std::size_t sweep) const {
-  return std::ranges::all_of(pass.items, [&](const PassItem& i) {
+bool SegmentUnits::fits(const SweepPlan& sweep, std::uint32_t unit, std::size_t number) const {
+  return std::ranges::all_of(sweep.items, [&](const SweepItem& i) {
     return std::ranges::all_of(graph_.of(i.value), [&](const Dependence& e) {
       if (out_.unit_of[e.on.index] != unit) return true;
       const std::size_t last = last_sweep_[e.on.index];
-      return last < sweep || (last == sweep && (e.weight == 0 || (e.weight > 0) == pass.backward));
+      return last < number || (last == number && (e.weight == 0 || (e.weight > 0) == sweep.backward));
     });
   });
 }
@@ -115,10 +115,10 @@ bool SegmentUnits::fits(const PassPlan& pass, std::uint32_t unit, std::size_t sw
 void SegmentUnits::take_in(std::uint32_t unit, const Component& c, const SegmentPlan& plan, const Sweeps& sweeps) {
   ScheduledUnit& u = out_.units[unit];
   for (std::size_t p = 0; p < sweeps.size(); ++p) {
-    if (sweeps[p] >= u.plan.passes.size()) u.plan.passes.push_back({plan.passes[p].backward, {}});
-    std::vector<PassItem>& items = u.plan.passes[sweeps[p]].items;
-    items.insert(items.end(), plan.passes[p].items.begin(), plan.passes[p].items.end());
-    for (const PassItem& i : plan.passes[p].items) last_sweep_[i.value.index] = static_cast<std::uint32_t>(sweeps[p]);
+    if (sweeps[p] >= u.plan.sweeps.size()) u.plan.sweeps.push_back({plan.sweeps[p].backward, {}});
+    std::vector<SweepItem>& items = u.plan.sweeps[sweeps[p]].items;
+    items.insert(items.end(), plan.sweeps[p].items.begin(), plan.sweeps[p].items.end());
+    for (const SweepItem& i : plan.sweeps[p].items) last_sweep_[i.value.index] = static_cast<std::uint32_t>(sweeps[p]);
   }
   for (const ValueId v : c.values) {
     out_.unit_of[v.index] = unit;

@@ -36,7 +36,7 @@ class SegmentUnits {
   bool waits_alike(const std::set<ValueId>& late, std::uint32_t unit) const;
   std::optional<std::uint32_t> host_of(const Component&, const SegmentPlan&, const std::set<ValueId>& late) const;
   std::optional<Sweeps> sweeps_in(std::uint32_t unit, const SegmentPlan&) const;
-  bool fits(const PassPlan&, std::uint32_t unit, std::size_t sweep) const;
+  bool fits(const SweepPlan&, std::uint32_t unit, std::size_t number) const;
   void take_in(std::uint32_t unit, const Component&, const SegmentPlan&, const Sweeps&);
 
   const Core& core_;

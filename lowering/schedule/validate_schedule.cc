@@ -230,16 +230,16 @@ class Validator {
     const ScheduledUnit& unit = s_.units[u];
     segmented_ = true;
     check_cut(unit);
-    if (unit.plan.passes.empty() || unit.plan.passes[0].backward) return fail("the leading sweep runs backward");
+    if (unit.plan.sweeps.empty() || unit.plan.sweeps[0].backward) return fail("the leading sweep runs backward");
     std::vector<std::uint8_t> classes(core_.values.size());
-    for (const PassPlan& pass : unit.plan.passes)
-      for (const PassItem& i : pass.items) {
+    for (const SweepPlan& sweep : unit.plan.sweeps)
+      for (const SweepItem& i : sweep.items) {
         if (!member(i.value, u)) return fail(name(i.value) + " is computed by another unit than its own");
         if ((classes[i.value.index] & i.classes) != 0 || i.classes == 0)
           return fail(name(i.value) + " is computed twice, or never");
         classes[i.value.index] |= i.classes;
       }
-    for (const PassPlan& pass : unit.plan.passes) check_calls(pass);
+    for (const SweepPlan& sweep : unit.plan.sweeps) check_calls(sweep);
     for (const auto& [v, zero] : unit.idle)
       if (!member(v, u) || classes[v.index] != 0 || !zero.valid() || !core_.is_const(zero))
         return fail(name(v) + " is both idle and computed");
@@ -248,9 +248,9 @@ class Validator {
 
   // The results of a call must be computed in the sweep of the call, because the call itself is not kept for later
   // sweeps.
-  void check_calls(const PassPlan& pass) {
+  void check_calls(const SweepPlan& sweep) {
     std::map<ValueId, std::uint8_t> calls;
-    for (const PassItem& i : pass.items) {
+    for (const SweepItem& i : sweep.items) {
       if (std::holds_alternative<core::Call>(core_[i.value].rhs)) calls[i.value] |= i.classes;
       const auto* r = std::get_if<core::Result>(&core_[i.value].rhs);
       if (r != nullptr && (i.classes & ~calls[r->call]) != 0)
@@ -276,16 +276,16 @@ class Validator {
     const ValueId cut = unit.plan.cut.condition;
     const auto whole = [&](ValueId v) {
       std::uint8_t found = 0;
-      for (const PassItem& i : unit.plan.passes[0].items) found |= i.value == v ? i.classes : 0;
+      for (const SweepItem& i : unit.plan.sweeps[0].items) found |= i.value == v ? i.classes : 0;
       return !member(v, u) || found == any_instant;
     };
     if (!whole(cut)) return fail("the leading sweep does not compute the cut " + name(cut));
     for (const Literal& l : unit.plan.only_at_cut)
-      for (std::size_t p = 1; p < unit.plan.passes.size(); ++p)
-        for (const PassItem& i : unit.plan.passes[p].items)
+      for (std::size_t p = 1; p < unit.plan.sweeps.size(); ++p)
+        for (const SweepItem& i : unit.plan.sweeps[p].items)
           if (i.value == l.condition) return fail(name(l.condition) + " is read before it is known");
     bool known = !member(cut, u);
-    for (const PassItem& i : unit.plan.passes[0].items) {
+    for (const SweepItem& i : unit.plan.sweeps[0].items) {
       known = known || i.value == cut;
       const auto differ = [&](std::uint8_t a, std::uint8_t b) {
         return ((i.classes & a) != 0) != ((i.classes & b) != 0);

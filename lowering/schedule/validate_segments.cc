@@ -25,7 +25,7 @@ class SegmentsOfUnit {
     for (int length = 1; length <= longest && error_.empty(); ++length) {
       if (instants_[static_cast<std::size_t>(length)][0] == 0) continue;
       done_.assign(core_.values.size(), 0);
-      for (const PassPlan& pass : unit_.plan.passes) sweep(pass, length);
+      for (const SweepPlan& sweep : unit_.plan.sweeps) run(sweep, length);
       check_complete(length);
     }
     return error_;
@@ -85,7 +85,7 @@ class SegmentsOfUnit {
 
   // The leading sweep must not need belated operands, nor know whether another instant follows.
   void check_leading() {
-    for (const PassItem& i : unit_.plan.passes[0].items) {
+    for (const SweepItem& i : unit_.plan.sweeps[0].items) {
       if (tells_last(i.classes)) fail(name(i.value) + " is computed before it is known whether the segment ends");
       needs_.within_cycle(i.value, needs_.of(i.value), [&](ValueId on, Cycles at) {
         if (unit_.is_belated(on) && at != 0) fail(name(i.value) + " is computed before " + name(on));
@@ -93,11 +93,11 @@ class SegmentsOfUnit {
     }
   }
 
-  void sweep(const PassPlan& pass, int length) {
+  void run(const SweepPlan& sweep, int length) {
     for (int k = 0; k < length && error_.empty(); ++k) {
-      const int instant = pass.backward ? length - 1 - k : k;
+      const int instant = sweep.backward ? length - 1 - k : k;
       const Cycles now = instants_[static_cast<std::size_t>(length)][static_cast<std::size_t>(instant)];
-      for (const PassItem& i : pass.items) {
+      for (const SweepItem& i : sweep.items) {
         if ((i.classes & class_of(instant, length)) == 0) continue;
         check_item(i.value, needs_.of(i.value) & now, length);
         done_[i.value.index] |= now;

@@ -13,8 +13,8 @@ Waits::Waits(const Schedule& s, Conditions& conditions, Crossings& crossings)
   for (const ScheduledUnit& unit : s.units) {
     if (!unit.segmented)
       for (const ValueId v : unit.values) early_[v.index] = true;
-    for (std::size_t k = 0; k < unit.plan.passes.size(); ++k)
-      for (const PassItem& i : unit.plan.passes[k].items) early_[i.value.index] = k == 0;
+    for (std::size_t k = 0; k < unit.plan.sweeps.size(); ++k)
+      for (const SweepItem& i : unit.plan.sweeps[k].items) early_[i.value.index] = k == 0;
   }
 }
 

@@ -42,7 +42,7 @@ class Lookers {
     for (const auto& [v, places] : facts_.places())
       for (const auto& place : places) look(v, place.sweep);
     for (std::size_t s = 0; s < segment_.sweeps.size(); ++s)
-      for (const PassItem& i : segment_.sweeps[s].items) look_at_operands(i.value, s);
+      for (const SweepItem& i : segment_.sweeps[s].items) look_at_operands(i.value, s);
     at_the_end();
     for (const Awaiting& a : facts_.unit().plan.awaiting)
       for (const auto& place : facts_.places(a.post))

@@ -37,7 +37,7 @@ class Batcher {
       sums.push_back(std::move(batches_));
     }
     for (Sweep& sweep : segment_.sweeps)
-      std::erase_if(sweep.items, [&](const PassItem& i) { return gone.contains(i.value); });
+      std::erase_if(sweep.items, [&](const SweepItem& i) { return gone.contains(i.value); });
     std::vector<Sweep> result;
     for (std::size_t s = 0; s < segment_.sweeps.size(); ++s) {
       Sweep& sweep = segment_.sweeps[s];
@@ -136,7 +136,7 @@ class Batcher {
 
   // Finds sums over a segment. `gone` are values of any sweep that are no longer needed.
   void find_sums(const Sweep& sweep, std::set<ValueId>& gone) {
-    for (const PassItem& i : sweep.items) {
+    for (const SweepItem& i : sweep.items) {
       const ValueId v = i.value;
       if (!sweep.backward || core_[v].clock != clock_ || lowering(v) != Lowering::elementwise ||
           size(v) < target_.near_elements || operators()[apply_of(core_, v)->op].scalar != ScalarOp::add)
@@ -177,7 +177,7 @@ class Batcher {
   }
 
   void find_rows(const Sweep& sweep) {
-    for (const PassItem& i : sweep.items) {
+    for (const SweepItem& i : sweep.items) {
       const ValueId v = i.value;
       if (lowering(v) != Lowering::matmul || core_[v].clock != clock_ || i.classes != any_instant) continue;
       const ValueId x = apply_of(core_, v)->operands[0], y = apply_of(core_, v)->operands[1];
@@ -239,8 +239,8 @@ class Batcher {
       for (std::uint32_t k = 0; k < count; ++k)
         if (loop[component[k]] == l) (batched(k) ? products : each).items.push_back(sweep.items[k]);
       // Products follow the order of their components, because a product may read the result of another.
-      std::ranges::stable_sort(products.items, {}, [&](const PassItem& i) { return component[number.at(i.value)]; });
-      for (const PassItem& i : products.items) segment_.products[i.value] = batches_.at(i.value);
+      std::ranges::stable_sort(products.items, {}, [&](const SweepItem& i) { return component[number.at(i.value)]; });
+      for (const SweepItem& i : products.items) segment_.products[i.value] = batches_.at(i.value);
       if (!each.items.empty()) result.push_back(std::move(each));
       if (!products.items.empty()) result.push_back(std::move(products));
     }

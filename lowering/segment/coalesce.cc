@@ -15,7 +15,7 @@ class Coalescing {
   Coalescing(const SegmentFacts& facts, const Segment& segment, const Looks& looks)
       : core_(facts.core()), facts_(facts), memories_(segment.memories), looks_(looks) {
     for (std::size_t s = 0; s < segment.sweeps.size(); ++s)
-      for (const PassItem& i : segment.sweeps[s].items) {
+      for (const SweepItem& i : segment.sweeps[s].items) {
         if (sweeps_[i.value].insert(s).second)
           for_each_operand(core_[i.value].rhs, [&](ValueId o) { users_[o].push_back(i.value); });
       }

@@ -19,17 +19,17 @@ void for_each_condition(const Core& core, ValueId v, const std::function<void(Va
 // Moves the waiting values to a sweep of their own, the second one.
 Segment split_leading(Segment segment, const std::function<bool(ValueId)>& waits) {
   Sweep leading, second;
-  for (const PassItem& i : segment.sweeps[0].items) (waits(i.value) ? second : leading).items.push_back(i);
+  for (const SweepItem& i : segment.sweeps[0].items) (waits(i.value) ? second : leading).items.push_back(i);
   segment.sweeps[0] = std::move(leading);
   if (!second.items.empty()) segment.sweeps.insert(segment.sweeps.begin() + 1, std::move(second));
   return segment;
 }
 
 // Adds the transitive users of the values in `all`.
-void add_users(const Core& core, const std::vector<PassItem>& items, std::set<ValueId>& all) {
+void add_users(const Core& core, const std::vector<SweepItem>& items, std::set<ValueId>& all) {
   for (std::size_t before = 0; before != all.size();) {
     before = all.size();
-    for (const PassItem& i : items) {
+    for (const SweepItem& i : items) {
       bool uses = false;
       const auto look = [&](ValueId o) { uses = uses || all.contains(o); };
       for_each_operand(core[i.value].rhs, look);
@@ -102,10 +102,10 @@ std::int64_t kept_bytes(const SegmentFacts& facts, const std::vector<Sweep>& swe
   const Core& core = facts.core();
   std::map<ValueId, std::set<std::size_t>> computed;
   for (std::size_t s = 0; s < sweeps.size(); ++s)
-    for (const PassItem& i : sweeps[s].items) computed[i.value].insert(s);
+    for (const SweepItem& i : sweeps[s].items) computed[i.value].insert(s);
   std::set<ValueId> kept;
   for (std::size_t s = 0; s < sweeps.size(); ++s)
-    for (const PassItem& i : sweeps[s].items)
+    for (const SweepItem& i : sweeps[s].items)
       for_each_operand(core[i.value].rhs, [&](ValueId o) {
         const auto at = computed.find(o);  // an operand in the unit counts as computed in the leading sweep
         const bool here = at == computed.end() ? s == 0 : at->second == std::set<std::size_t>{s};
@@ -120,7 +120,7 @@ std::int64_t kept_bytes(const SegmentFacts& facts, const std::vector<Sweep>& swe
 std::vector<ValueId> needed_early(const SegmentFacts& facts, const Segment& segment) {
   std::vector<ValueId> early = {facts.cut().condition};
   for (const Literal& o : facts.unit().plan.only_at_cut) early.push_back(o.condition);
-  for (const PassItem& i : segment.sweeps[0].items)
+  for (const SweepItem& i : segment.sweeps[0].items)
     if (facts.holder(i.value).valid()) early.push_back(i.value);
   return early;
 }
@@ -128,7 +128,7 @@ std::vector<ValueId> needed_early(const SegmentFacts& facts, const Segment& segm
 // Defers everything except the operands of the roots.
 Segment defer_all_but(const Core& core, const std::vector<ValueId>& roots, const Segment& segment) {
   std::set<ValueId> here, early;
-  for (const PassItem& i : segment.sweeps[0].items) here.insert(i.value);
+  for (const SweepItem& i : segment.sweeps[0].items) here.insert(i.value);
   std::vector<ValueId> work = roots;
   while (!work.empty()) {
     const ValueId v = work.back();
@@ -147,12 +147,12 @@ Segment defer_products(const Schedule& schedule, const Streams& streams, const S
   const Core& core = *schedule.core;
   Outside outside(schedule, segment.unit, facts);
   std::vector<ValueId> early = needed_early(facts, segment);
-  for (const PassItem& i : segment.sweeps[0].items)
+  for (const SweepItem& i : segment.sweeps[0].items)
     if (!outside.may_wait(i.value) || outside.has_its_cycle(i.value)) early.push_back(i.value);
   const Segment most = defer_all_but(core, early, segment);
   if (most.sweeps.size() == segment.sweeps.size()) return segment;
   std::set<ValueId> second, waiting;
-  for (const PassItem& i : most.sweeps[1].items) second.insert(i.value);
+  for (const SweepItem& i : most.sweeps[1].items) second.insert(i.value);
   for (const auto& [v, batch] : batch_in_time(schedule, streams, most, target).products)
     if (!batch.sum && second.contains(v)) waiting.insert(v);
   if (waiting.empty()) return segment;

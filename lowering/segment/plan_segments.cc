@@ -13,9 +13,9 @@ Segments plan_segments(Schedule schedule) {
     if (!s.units[u].segmented) continue;
     Segment segment;
     segment.unit = u;
-    for (const PassPlan& pass : s.units[u].plan.passes) segment.sweeps.push_back({pass.backward, pass.items});
+    for (const SweepPlan& sweep : s.units[u].plan.sweeps) segment.sweeps.push_back({sweep.backward, sweep.items});
     for (const Sweep& sweep : segment.sweeps)
-      for (const PassItem& i : sweep.items)
+      for (const SweepItem& i : sweep.items)
         if (std::holds_alternative<core::Fby>((*s.core)[i.value].rhs)) segment.memories[i.value] = {};
     segments.list.push_back(std::move(segment));
   }

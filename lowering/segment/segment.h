@@ -30,7 +30,7 @@ namespace rml {
 
 struct Sweep {
   bool backward = false;
-  std::vector<PassItem> items;  // values in the order of computation within an instant
+  std::vector<SweepItem> items;  // values in the order of computation within an instant
 };
 
 // A matrix of a product over a segment. Strides are in elements.

@@ -19,7 +19,7 @@ SegmentFacts::SegmentFacts(const Schedule& schedule, const Streams& streams, con
       cut_(computed_cut(schedule, unit_)) {
   for (const ValueId v : unit_.operands) places_[v].push_back({0, any_instant});
   for (std::size_t s = 0; s < segment.sweeps.size(); ++s)
-    for (const PassItem& i : segment.sweeps[s].items) places_[i.value].push_back({s, i.classes});
+    for (const SweepItem& i : segment.sweeps[s].items) places_[i.value].push_back({s, i.classes});
 }
 
 bool SegmentFacts::only_in(ValueId v, std::size_t sweep) const {

@@ -51,7 +51,7 @@ std::string segment_text(const Core& core, const Segment& segment) {
   std::string text = "segment of unit " + std::to_string(segment.unit) + "\n";
   for (const Sweep& sweep : segment.sweeps) {
     text += sweep.backward ? "  sweep backward\n" : "  sweep forward\n";
-    for (const PassItem& i : sweep.items)
+    for (const SweepItem& i : sweep.items)
       text += "    " + id_text(i.value) + " = " + equation_text(core, i.value) + classes_text(i.classes) + "\n";
   }
   for (const auto& [v, product] : segment.products) text += product_line(v, product);

@@ -33,8 +33,8 @@ class Sinking {
 
   void empty_out(std::size_t from) {
     count(from);
-    std::map<ValueId, PassItem> moved;
-    std::vector<PassItem> stays;
+    std::map<ValueId, SweepItem> moved;
+    std::vector<SweepItem> stays;
     for (auto i = sweeps_[from].items.rbegin(); i != sweeps_[from].items.rend(); ++i) {
       const Users of = users_[i->value];
       if (of.here > 0 || of.later == 0 || of.sweep == several || !movable(i->value, from) || !keeps_less(i->value)) {
@@ -57,9 +57,9 @@ class Sinking {
     users_.clear();
     before_.clear();
     for (std::size_t s = 0; s < from; ++s)
-      for (const PassItem& i : sweeps_[s].items) before_.insert(i.value);
+      for (const SweepItem& i : sweeps_[s].items) before_.insert(i.value);
     for (std::size_t s = from; s < sweeps_.size(); ++s)
-      for (const PassItem& i : sweeps_[s].items) {
+      for (const SweepItem& i : sweeps_[s].items) {
         // A memory reads its next value at the end of the instant, and a product over all instants reads its operands
         // before the loop.
         const bool elsewhere =
@@ -74,13 +74,13 @@ class Sinking {
   }
 
   // Inserts each moved item before its first user.
-  void insert_moved(std::vector<PassItem>& items, std::map<ValueId, PassItem>& moved) const {
-    std::vector<PassItem> all, stack;
+  void insert_moved(std::vector<SweepItem>& items, std::map<ValueId, SweepItem>& moved) const {
+    std::vector<SweepItem> all, stack;
     std::set<ValueId> here;
-    for (const PassItem& item : items) {
+    for (const SweepItem& item : items) {
       stack.assign(1, item);
       while (!stack.empty()) {
-        const PassItem top = stack.back();
+        const SweepItem top = stack.back();
         const std::size_t before = stack.size();
         for_each_operand(core_[top.value].rhs, [&](ValueId o) {
           if (const auto at = moved.find(o); at != moved.end() && o != top.value) stack.push_back(at->second);
@@ -98,15 +98,15 @@ class Sinking {
 
   // Limits a transposition that was moved here to the instants of its users: beside them it is only another way to read
   // the matrix. Posts and memories read other instants, so they do not count.
-  void narrow(std::vector<PassItem>& items, const std::set<ValueId>& moved) const {
+  void narrow(std::vector<SweepItem>& items, const std::set<ValueId>& moved) const {
     std::map<ValueId, std::uint8_t> needed;
-    for (const PassItem& i : items) {
+    for (const SweepItem& i : items) {
       const core::Rhs& rhs = core_[i.value].rhs;
       std::uint8_t classes = i.classes;
       if (std::holds_alternative<core::Post>(rhs) || std::holds_alternative<core::Fby>(rhs)) classes = any_instant;
       for_each_operand(rhs, [&](ValueId o) { needed[o] |= classes; });
     }
-    for (PassItem& i : items)
+    for (SweepItem& i : items)
       if (moved.contains(i.value) && apply_of(core_, i.value, Lowering::transpose) != nullptr)
         i.classes &= needed[i.value];
   }

@@ -20,7 +20,7 @@ class StandStill {
   StandStill(const SegmentFacts& facts, const Segment& segment)
       : core_(facts.core()), facts_(facts), segment_(segment) {
     for (const Sweep& sweep : segment_.sweeps)
-      for (const PassItem& i : sweep.items)
+      for (const SweepItem& i : sweep.items)
         for_each_operand(core_[i.value].rhs, [&](ValueId o) { users_[o].insert(i.value); });
   }
 
@@ -30,9 +30,9 @@ class StandStill {
     for (const auto& [v, memory] : segment_.memories)
       if (!facts_.moves_in_leading(v)) at_end_only.merge(way(v));
     for (Sweep& sweep : segment_.sweeps) {
-      for (PassItem& i : sweep.items)
+      for (SweepItem& i : sweep.items)
         if (at_end_only.contains(i.value)) i.classes &= at_end;
-      std::erase_if(sweep.items, [](const PassItem& i) { return i.classes == 0; });
+      std::erase_if(sweep.items, [](const SweepItem& i) { return i.classes == 0; });
     }
     return std::move(segment_);
   }

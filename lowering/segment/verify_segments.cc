@@ -45,12 +45,12 @@ class SegmentVerifier {
            schedule_.units[segment_.unit].operands.end();
   }
 
-  const PassItem& item(Position at) const { return segment_.sweeps[at.sweep].items[at.item]; }
+  const SweepItem& item(Position at) const { return segment_.sweeps[at.sweep].items[at.item]; }
 
   void find_positions() {
     for (std::size_t s = 0; s < segment_.sweeps.size(); ++s)
       for (std::size_t k = 0; k < segment_.sweeps[s].items.size(); ++k) {
-        const PassItem& item = segment_.sweeps[s].items[k];
+        const SweepItem& item = segment_.sweeps[s].items[k];
         if (schedule_.unit_of[item.value.index] != segment_.unit) fail(name(item.value) + " is no value of the unit");
         if (item.classes == 0 || item.classes > any_instant) fail(name(item.value) + " is computed at no instant");
         for (std::size_t c = 0; c < every_class.size(); ++c) {
@@ -141,7 +141,7 @@ class SegmentVerifier {
       if (!owned && home.owner.valid()) fail(name(v) + " is stored in a cell of its own and in another's cell");
     }
     for (std::size_t s = 1; s < segment_.sweeps.size(); ++s)
-      for (const PassItem& item : segment_.sweeps[s].items) {
+      for (const SweepItem& item : segment_.sweeps[s].items) {
         if (segment_.products.contains(item.value) || segment_.memories.contains(item.value)) continue;
         for_each_operand(core_[item.value].rhs, [&](ValueId o) {
           if (is_found(o, s)) return;

@@ -50,14 +50,14 @@ class SegmentWriter {
     to.cut_index = program_.cut(facts_.cut());
     if (looks_back()) write_before(to.before);
     for (std::size_t s = 0; s < segment_.sweeps.size(); ++s) {
-      steps::Pass pass;
-      pass.backward = segment_.sweeps[s].backward;
-      write_sweep(s, s == 0 ? to.instant : pass.body, pass.prologue);
-      if (s > 0) to.passes.push_back(std::move(pass));
+      steps::Sweep sweep;
+      sweep.backward = segment_.sweeps[s].backward;
+      write_sweep(s, s == 0 ? to.instant : sweep.body, sweep.prologue);
+      if (s > 0) to.sweeps.push_back(std::move(sweep));
     }
-    steps::Pass closing;
+    steps::Sweep closing;
     write_closing(closing.body);
-    if (!closing.body.statements.empty()) to.passes.push_back(std::move(closing));
+    if (!closing.body.statements.empty()) to.sweeps.push_back(std::move(closing));
     write_commit(to.commit);
   }
 
@@ -154,7 +154,7 @@ class SegmentWriter {
     available_.clear();
     carried_.clear();
     if (s == 0) begin_segment(out);
-    for (const PassItem& i : segment_.sweeps[s].items) {
+    for (const SweepItem& i : segment_.sweeps[s].items) {
       if (segment_.products.contains(i.value))
         write_product(before, i.value);
       else
@@ -229,7 +229,7 @@ class SegmentWriter {
     if (!looks_back() && v == facts_.cut().condition) out.write(path(v), steps::MarkLast{v, facts_.cut().positive});
   }
 
-  void write_item(StepWriter& out, StepWriter& before, const PassItem& item, std::size_t s) {
+  void write_item(StepWriter& out, StepWriter& before, const SweepItem& item, std::size_t s) {
     const ValueId v = item.value;
     ensure_operands(out, v, s);
     const TestPath clock = path(v);

@@ -2,7 +2,7 @@
 //
 // Without this, whole tensors would be copied for nothing where a memory rarely changes:
 //
-//   forward pass: p := cell 4; if first { q := cell 7; cell 4 := q; next := q } else { next := p }
+//   forward sweep: p := cell 4; if first { q := cell 7; cell 4 := q; next := q } else { next := p }
 //
 // No statement reads `next`, so p is not loaded. In the same way, an element that no statement of a unit reads is not
 // read from its queue, nor pushed there for the unit: a segment's product over all instants no longer needs the zeros
@@ -234,7 +234,7 @@ void drop_unused(steps::Program& program) {
     };
     walk({&unit->before, &unit->instant, &unit->commit});
     // A prologue sets only cells, so it is visited after the body.
-    for (steps::Pass& pass : unit->passes) walk({&pass.body, &pass.prologue});
+    for (steps::Sweep& sweep : unit->sweeps) walk({&sweep.body, &sweep.prologue});
     drop_operands(*unit, used);
     used.forget();
     for (const steps::Operand& o : unit->operands) popped[o.queue.index] = true;

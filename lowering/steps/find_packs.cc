@@ -27,7 +27,7 @@ class PackFinder {
   steps::Packs run() {
     for (const steps::Unit& u : program_.units) {
       note_writes(u.instant);
-      for (const steps::Pass& p : u.passes) note_writes(p.body);
+      for (const steps::Sweep& p : u.sweeps) note_writes(p.body);
     }
     for (const steps::Unit& u : program_.units) {
       unit_ = program_.network ? static_cast<std::uint32_t>(&u - program_.units.data()) : 0;

@@ -13,9 +13,9 @@ class Order {
   explicit Order(const steps::Program& program) : places_(program.core->values.size(), SIZE_MAX) {
     for (const steps::Unit& unit : program.units) {
       walk(unit.instant);
-      for (const steps::Pass& pass : unit.passes) {
-        walk(pass.prologue);
-        walk(pass.body);
+      for (const steps::Sweep& sweep : unit.sweeps) {
+        walk(sweep.prologue);
+        walk(sweep.body);
       }
     }
   }

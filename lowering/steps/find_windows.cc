@@ -39,7 +39,7 @@ class WindowFinder {
     for (const steps::Unit& u : program_.units) {
       note(u.before, true);
       note(u.instant, u.segmented);
-      for (const steps::Pass& p : u.passes) note(p.prologue, true), note(p.body, true);
+      for (const steps::Sweep& p : u.sweeps) note(p.prologue, true), note(p.body, true);
       note(u.commit, true);
     }
     // A value that the lead computes as well cannot advance the ring of a window.

@@ -13,9 +13,9 @@ template <class Unit, class F>
 void each_block(Unit& unit, F&& f) {
   f(unit.before);
   f(unit.instant);
-  for (auto& pass : unit.passes) {
-    f(pass.prologue);
-    f(pass.body);
+  for (auto& sweep : unit.sweeps) {
+    f(sweep.prologue);
+    f(sweep.body);
   }
   f(unit.commit);
 }

@@ -197,7 +197,7 @@ struct Operand {
   bool belated = false;
 };
 
-struct Pass {
+struct Sweep {
   bool backward = false;
   Block prologue;  // runs once before the loop; sets local cells, and computes products over the segment
   Block body;      // runs at each instant; may test for the first and the last one
@@ -219,7 +219,7 @@ struct Unit {
   bool looks_back() const { return !before.statements.empty(); }
   // After `instant` of the last instant of a segment (its flag was set by MarkLast), the sweeps run over the whole
   // segment.
-  std::vector<Pass> passes;     // the sweeps after the leading one, in order
+  std::vector<Sweep> sweeps;    // the sweeps after the leading one, in order
   Block commit;                 // runs after the sweeps, with the position at the last instant
   std::uint32_t cut_index = 0;  // index into Program::cuts
 };

@@ -75,10 +75,10 @@ class StepsVerifier {
     begin_block();
     take_operands(unit, false);
     walk(unit.instant);
-    for (const steps::Pass& pass : unit.passes) {
+    for (const steps::Sweep& sweep : unit.sweeps) {
       begin_block();
-      walk(pass.prologue);
-      walk(pass.body);
+      walk(sweep.prologue);
+      walk(sweep.body);
     }
     begin_block();
     walk(unit.commit);

@@ -78,11 +78,11 @@ class StepPrinter {
     if (!u.before.statements.empty()) out_ << "  the instant before\n";
     block(u.before, 2);
     block(u.instant, 1);
-    for (const steps::Pass& pass : u.passes) {
-      out_ << (pass.backward ? "  backward sweep\n" : "  forward sweep\n");
-      block(pass.prologue, 2);
+    for (const steps::Sweep& sweep : u.sweeps) {
+      out_ << (sweep.backward ? "  backward sweep\n" : "  forward sweep\n");
+      block(sweep.prologue, 2);
       out_ << "    each instant\n";
-      block(pass.body, 3);
+      block(sweep.body, 3);
     }
     if (!u.commit.statements.empty()) out_ << "  commit\n";
     block(u.commit, 2);
@@ -200,9 +200,9 @@ std::string print(const Schedule& s) {
     for (const Awaiting& a : unit.plan.awaiting)
       out << "  assumes " << clock_string(core, core[a.post].clock) << " again where " << name(a.post)
           << " waits for it\n";
-    for (const PassPlan& p : unit.plan.passes) {
+    for (const SweepPlan& p : unit.plan.sweeps) {
       out << (p.backward ? "  backward sweep\n" : "  forward sweep\n");
-      for (const PassItem& i : p.items) out << "    " << name(i.value) << class_names(i.classes) << "\n";
+      for (const SweepItem& i : p.items) out << "    " << name(i.value) << class_names(i.classes) << "\n";
     }
   }
   return out.str();

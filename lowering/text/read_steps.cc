@@ -330,16 +330,16 @@ class StepsReader : FormReader {
     } else if (lines_.take("sweep")) {
       const bool backward = lines_.take("backward");
       if (!backward) lines_.expect("forward");
-      u.passes.emplace_back();
-      u.passes.back().backward = backward;
+      u.sweeps.emplace_back();
+      u.sweeps.back().backward = backward;
     } else if (lines_.take("commit")) {
       block(u.commit);
-    } else if (u.passes.empty()) {
+    } else if (u.sweeps.empty()) {
       return false;
     } else if (lines_.take("prologue")) {
-      block(u.passes.back().prologue);
+      block(u.sweeps.back().prologue);
     } else if (lines_.take("loop")) {
-      block(u.passes.back().body);
+      block(u.sweeps.back().body);
     } else {
       return false;
     }

@@ -150,10 +150,10 @@ class StepsText {
     block("before", u.before);
     block("instant", u.instant);
     if (p_.straight) block("lead", p_.lead);
-    for (const steps::Pass& pass : u.passes) {
-      text_ += pass.backward ? "  sweep backward\n" : "  sweep forward\n";
-      block("prologue", pass.prologue);
-      block("loop", pass.body);
+    for (const steps::Sweep& sweep : u.sweeps) {
+      text_ += sweep.backward ? "  sweep backward\n" : "  sweep forward\n";
+      block("prologue", sweep.prologue);
+      block("loop", sweep.body);
     }
     block("commit", u.commit);
   }

@@ -1,6 +1,6 @@
-// Uses strongly connected components twice. Components of all edges are assigned to passes, each
+// Uses strongly connected components twice. Components of all edges are assigned to sweeps, each
 // to the earliest possible one. Components of edges within an instant give the order of values in
-// a pass.
+// a sweep.
 #include "semantics/time/class_graph.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void ClassGraph::build() {
   const std::size_t n = members_.size() * 4;
   alive_.assign(n, false);
   edges_.assign(n, {});
-  pass_.assign(n, UINT32_MAX);
+  sweep_.assign(n, UINT32_MAX);
   for (std::uint32_t m = 0; m < members_.size(); ++m)
     for (std::size_t c = 0; c < 4; ++c) alive_[vertex(m, c)] = facts_.possible(graph_.demand(members_[m]), classes[c]);
   for (std::uint32_t m = 0; m < members_.size(); ++m)
@@ -138,24 +138,24 @@ bool ClassGraph::has_order_within_instants() const {
   return true;
 }
 
-bool ClassGraph::fits(std::uint32_t comp, bool backward, std::uint32_t pass) const {
+bool ClassGraph::fits(std::uint32_t comp, bool backward, std::uint32_t sweep) const {
   if (direction_[comp] == (backward ? forward : backward_only)) return false;
   for (std::uint32_t s : comp_vertices_[comp])
     for (const Edge& e : edges_[s]) {
       if (comp_[e.to] == comp) continue;
-      const std::uint32_t p = pass_[e.to];
-      if (p == UINT32_MAX || (p == pass && e.weight != 0 && (e.weight > 0) != backward)) return false;
+      const std::uint32_t p = sweep_[e.to];
+      if (p == UINT32_MAX || (p == sweep && e.weight != 0 && (e.weight > 0) != backward)) return false;
     }
   return true;
 }
 
-// Assigns to this pass each component that can run in it. Components come operands first, so one
+// Assigns to this sweep each component that can run in it. Components come operands first, so one
 // walk suffices.
-bool ClassGraph::fill(bool backward, std::uint32_t pass) {
+bool ClassGraph::fill(bool backward, std::uint32_t sweep) {
   bool any = false;
   for (std::uint32_t c = 0; c < comps_; ++c) {
-    if (comp_vertices_[c].empty() || pass_[comp_vertices_[c][0]] != UINT32_MAX || !fits(c, backward, pass)) continue;
-    for (std::uint32_t s : comp_vertices_[c]) pass_[s] = pass;
+    if (comp_vertices_[c].empty() || sweep_[comp_vertices_[c][0]] != UINT32_MAX || !fits(c, backward, sweep)) continue;
+    for (std::uint32_t s : comp_vertices_[c]) sweep_[s] = sweep;
     any = true;
   }
   return any;
@@ -172,9 +172,9 @@ std::vector<std::vector<std::uint32_t>> ClassGraph::computed_together() const {
   return steps;
 }
 
-// A value computed in two passes needs a segment array. If no use of its early classes precedes
-// its last pass, they move to that pass. A call moves only if all its results can.
-void ClassGraph::move_to_last_pass() {
+// A value computed in two sweeps needs a segment array. If no use of its early classes precedes
+// its last sweep, they move to that sweep. A call moves only if all its results can.
+void ClassGraph::move_to_last_sweep() {
   std::vector<std::vector<std::pair<std::uint32_t, int>>> users(edges_.size());
   for (std::uint32_t s = 0; s < edges_.size(); ++s)
     for (const Edge& e : edges_[s]) users[e.to].emplace_back(s, e.weight);
@@ -184,7 +184,7 @@ void ClassGraph::move_to_last_pass() {
     std::uint32_t latest = 0;
     for (const std::uint32_t of : step)
       for (std::size_t c = 0; c < 4; ++c)
-        if (alive_[vertex(of, c)]) latest = std::max(latest, pass_[vertex(of, c)]);
+        if (alive_[vertex(of, c)]) latest = std::max(latest, sweep_[vertex(of, c)]);
     const bool backward = latest % 2 == 1;
     const auto may_wait = [&](Vertex s) {
       if (!alive_[s]) return true;
@@ -192,13 +192,13 @@ void ClassGraph::move_to_last_pass() {
       if (direction_[comp_[s]] == (backward ? forward : backward_only)) return false;
       return std::ranges::all_of(users[s], [&](const auto& u) {
         if (std::ranges::find(step, member_of(u.first)) != step.end()) return true;
-        return pass_[u.first] > latest || (pass_[u.first] == latest && (u.second == 0 || (u.second > 0) == backward));
+        return sweep_[u.first] > latest || (sweep_[u.first] == latest && (u.second == 0 || (u.second > 0) == backward));
       });
     };
     for (std::size_t c = 0; c < 4; ++c)
       if (std::ranges::all_of(step, [&](std::uint32_t of) { return may_wait(vertex(of, c)); }))
         for (const std::uint32_t of : step)
-          if (alive_[vertex(of, c)]) pass_[vertex(of, c)] = latest;
+          if (alive_[vertex(of, c)]) sweep_[vertex(of, c)] = latest;
   }
 }
 
@@ -207,7 +207,7 @@ bool ClassGraph::cut_leads() const {
     const auto at = position_.find(v);
     if (at == position_.end()) return true;
     for (std::size_t c = 0; c < 4; ++c)
-      if (alive_[vertex(at->second, c)] && pass_[vertex(at->second, c)] != 0) return false;
+      if (alive_[vertex(at->second, c)] && sweep_[vertex(at->second, c)] != 0) return false;
     return true;
   };
   if (!leads(cut_.literal.condition)) return false;
@@ -218,11 +218,11 @@ bool ClassGraph::cut_leads() const {
   return true;
 }
 
-// True if the leading pass has computed all operands of the member at a first or interior instant
+// True if the leading sweep has computed all operands of the member at a first or interior instant
 // at which an assumption fails.
 bool ClassGraph::is_known_in_leading(std::uint32_t member, std::size_t c) {
   const auto leads = [&](std::uint32_t m, std::size_t at) {
-    return alive_[vertex(m, at)] ? pass_[vertex(m, at)] == 0 : (beyond_[m] & classes[at]) != 0;
+    return alive_[vertex(m, at)] ? sweep_[vertex(m, at)] == 0 : (beyond_[m] & classes[at]) != 0;
   };
   return std::ranges::all_of(graph_.of(members_[member]), [&](const Dependence& e) {
     const auto on = position_.find(e.on);
@@ -233,7 +233,7 @@ bool ClassGraph::is_known_in_leading(std::uint32_t member, std::size_t c) {
 }
 
 // An instant at which an assumption fails is the last that the run reaches, and its row is still
-// written. So the leading pass computes everything that it can at such an instant.
+// written. So the leading sweep computes everything that it can at such an instant.
 void ClassGraph::extend_leading() {
   beyond_.assign(members_.size(), 0);
   if (cut_.only.empty()) return;
@@ -252,7 +252,7 @@ void ClassGraph::extend_leading() {
 }
 
 // True if, where an assumption fails, a use outside the component may read a value that the
-// leading pass computed from an operand unknown to it.
+// leading sweep computed from an operand unknown to it.
 bool ClassGraph::hands_out_unknown() {
   std::vector<bool> outside(graph_.core().values.size());
   for (const ValueId v : results(graph_.core())) outside[v.index] = true;
@@ -262,7 +262,7 @@ bool ClassGraph::hands_out_unknown() {
   std::vector<std::uint8_t> known(members_.size());
   for (std::uint32_t m = 0; m < members_.size(); ++m)
     for (std::size_t c = 0; c < 2; ++c)
-      if ((alive_[vertex(m, c)] && pass_[vertex(m, c)] == 0) || (beyond_[m] & classes[c]) != 0) known[m] |= classes[c];
+      if ((alive_[vertex(m, c)] && sweep_[vertex(m, c)] == 0) || (beyond_[m] & classes[c]) != 0) known[m] |= classes[c];
   const std::vector<std::uint8_t> leading = known;
   for (bool again = true; again;) {
     again = false;
@@ -285,35 +285,35 @@ bool ClassGraph::hands_out_unknown() {
   return false;
 }
 
-ClassGraph::PassClasses ClassGraph::classes_in(std::uint32_t pass) const {
-  PassClasses computed{pass, std::vector<std::uint8_t>(members_.size())};
+ClassGraph::SweepClasses ClassGraph::classes_in(std::uint32_t sweep) const {
+  SweepClasses computed{sweep, std::vector<std::uint8_t>(members_.size())};
   for (std::uint32_t m = 0; m < members_.size(); ++m)
     for (std::size_t c = 0; c < 4; ++c)
-      if (alive_[vertex(m, c)] && pass_[vertex(m, c)] == pass) computed.of[m] |= classes[c];
-  for (std::uint32_t m = 0; pass == 0 && m < members_.size(); ++m) computed.of[m] |= beyond_[m];
+      if (alive_[vertex(m, c)] && sweep_[vertex(m, c)] == sweep) computed.of[m] |= classes[c];
+  for (std::uint32_t m = 0; sweep == 0 && m < members_.size(); ++m) computed.of[m] |= beyond_[m];
   return computed;
 }
 
-// Calls f for each member that the vertex needs at the same instant in this pass.
+// Calls f for each member that the vertex needs at the same instant in this sweep.
 template <class F>
-void ClassGraph::for_each_need(Vertex v, std::uint32_t pass, F&& f) const {
+void ClassGraph::for_each_need(Vertex v, std::uint32_t sweep, F&& f) const {
   for (const Edge& e : edges_[v])
-    if (e.weight == 0 && pass_[e.to] == pass) f(member_of(e.to));
-  if (pass > 0 || (beyond_[member_of(v)] & classes[v % 4]) == 0) return;
+    if (e.weight == 0 && sweep_[e.to] == sweep) f(member_of(e.to));
+  if (sweep > 0 || (beyond_[member_of(v)] & classes[v % 4]) == 0) return;
   for (const Dependence& e : graph_.of(members_[member_of(v)]))
     if (const auto on = position_.find(e.on); e.weight == 0 && on != position_.end()) f(on->second);
 }
 
-// The values of a pass in an order of computation within an instant; one order for all classes of
+// The values of a sweep in an order of computation within an instant; one order for all classes of
 // instants if possible.
 //
-// The leading pass knows whether an instant is the last of its segment only after computing the
+// The leading sweep knows whether an instant is the last of its segment only after computing the
 // cut. So members that are computed at last instants but not at others, or vice versa, follow the
 // cut.
-std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
-  const PassClasses computed = classes_in(pass);
-  std::optional<std::uint32_t> cut;  // the member that the leading pass waits for
-  if (const auto at = position_.find(cut_.literal.condition); pass == 0 && at != position_.end()) cut = at->second;
+std::vector<SweepItem> ClassGraph::order_items(std::uint32_t sweep) const {
+  const SweepClasses computed = classes_in(sweep);
+  std::optional<std::uint32_t> cut;  // the member that the leading sweep waits for
+  if (const auto at = position_.find(cut_.literal.condition); sweep == 0 && at != position_.end()) cut = at->second;
   const auto same_at = [&](std::uint32_t m, std::uint8_t one, std::uint8_t other) {
     return ((computed.of[m] & one) != 0) == ((computed.of[m] & other) != 0);
   };
@@ -325,16 +325,16 @@ std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
       members_.size(),
       [&](std::uint32_t m, auto&& f) {
         for (std::size_t c = 0; c < 4; ++c)
-          if ((computed.of[m] & classes[c]) != 0) for_each_need(vertex(m, c), pass, f);
+          if ((computed.of[m] & classes[c]) != 0) for_each_need(vertex(m, c), sweep, f);
         if (cut && computed.of[m] != 0 && m != *cut && asks_for_end(m)) f(*cut);
       },
       found);
   std::vector<std::vector<std::uint32_t>> groups(found);
   for (std::uint32_t m = 0; m < members_.size(); ++m)
     if (computed.of[m] != 0) groups[group[m]].push_back(m);
-  std::vector<PassItem> items;
+  std::vector<SweepItem> items;
   for (const auto& g : groups) {
-    // No plan: the leading pass waits for the cut, and the cut depends on members after it.
+    // No plan: the leading sweep waits for the cut, and the cut depends on members after it.
     if (g.size() > 1 && cut) return {};
     if (g.size() == 1) items.push_back({members_[g[0]], computed.of[g[0]]});
     if (g.size() > 1) order_by_class(g, computed, items);
@@ -343,8 +343,8 @@ std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
 }
 
 // The members of the group have no common order for all classes: makes one item per class.
-void ClassGraph::order_by_class(const std::vector<std::uint32_t>& group, const PassClasses& computed,
-                                std::vector<PassItem>& items) const {
+void ClassGraph::order_by_class(const std::vector<std::uint32_t>& group, const SweepClasses& computed,
+                                std::vector<SweepItem>& items) const {
   std::vector<bool> in_group(members_.size());
   for (const std::uint32_t m : group) in_group[m] = true;
   for (std::size_t c = 0; c < 4; ++c) {
@@ -353,7 +353,7 @@ void ClassGraph::order_by_class(const std::vector<std::uint32_t>& group, const P
     const auto order = strong_components(
         members_.size(),
         [&](std::uint32_t m, auto&& f) {
-          if (in_group[m] && is_computed(m)) for_each_need(vertex(m, c), computed.pass, f);
+          if (in_group[m] && is_computed(m)) for_each_need(vertex(m, c), computed.sweep, f);
         },
         found);
     std::vector<std::uint32_t> sorted = group;
@@ -367,10 +367,10 @@ std::optional<SegmentPlan> ClassGraph::assemble(const std::vector<bool>& backwar
   SegmentPlan plan{cut_.literal, cut_.by_need, cut_.only, {}, {}};
   for (ValueId post : awaiting_) plan.awaiting.push_back({post, demands(post)});
   for (std::uint32_t p = 0; p < backward.size(); ++p) {
-    PassPlan pass{backward[p], order_items(p)};
-    const bool expected = std::ranges::any_of(pass_, [&](std::uint32_t q) { return q == p; });
-    if (expected && pass.items.empty()) return std::nullopt;
-    if (p == 0 || expected) plan.passes.push_back(std::move(pass));
+    SweepPlan sweep{backward[p], order_items(p)};
+    const bool expected = std::ranges::any_of(sweep_, [&](std::uint32_t q) { return q == p; });
+    if (expected && sweep.items.empty()) return std::nullopt;
+    if (p == 0 || expected) plan.sweeps.push_back(std::move(sweep));
   }
   return plan;
 }
@@ -387,9 +387,9 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   backward.push_back(false);
   for (;;) {
     const bool done = std::ranges::all_of(
-        comp_vertices_, [&](const auto& vertices) { return vertices.empty() || pass_[vertices[0]] != UINT32_MAX; });
+        comp_vertices_, [&](const auto& vertices) { return vertices.empty() || sweep_[vertices[0]] != UINT32_MAX; });
     if (done) break;
-    // Passes alternate in direction; an empty pass preserves the alternation.
+    // Sweeps alternate in direction; an empty sweep preserves the alternation.
     const bool way = backward.size() % 2 == 1;
     const bool one = fill(way, static_cast<std::uint32_t>(backward.size()));
     backward.push_back(way);
@@ -401,7 +401,7 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   }
   failure.kind = SegmentFailure::cut_waits;
   if (!cut_leads()) return std::nullopt;
-  move_to_last_pass();
+  move_to_last_sweep();
   if (!cut_leads()) return std::nullopt;
   extend_leading();
   failure.kind = SegmentFailure::both_ways;

@@ -5,7 +5,7 @@
 // previous instant links the classes that may follow each other in a segment. Conditions that are
 // known in a class remove edges, and the cut removes the edges that lead out of the segment. If
 // every strongly connected component runs one way in time, their topological order is a sequence
-// of passes, forward and backward.
+// of sweeps, forward and backward.
 #pragma once
 
 #include <map>
@@ -50,10 +50,10 @@ class ClassGraph {
     int weight;
   };
   enum Direction : std::uint8_t { none, forward, backward_only };
-  // The values computed by one pass: by member, the classes of instants; none for members of
-  // other passes.
-  struct PassClasses {
-    std::uint32_t pass;
+  // The values computed by one sweep: by member, the classes of instants; none for members of
+  // other sweeps.
+  struct SweepClasses {
+    std::uint32_t sweep;
     std::vector<std::uint8_t> of;
   };
   void build();
@@ -64,22 +64,22 @@ class ClassGraph {
   bool runs_one_way();
   bool require(std::uint32_t component, Direction);
   bool has_order_within_instants() const;
-  bool fill(bool backward, std::uint32_t pass);
-  bool fits(std::uint32_t comp, bool backward, std::uint32_t pass) const;
+  bool fill(bool backward, std::uint32_t sweep);
+  bool fits(std::uint32_t comp, bool backward, std::uint32_t sweep) const;
   std::vector<std::vector<std::uint32_t>> computed_together() const;
-  void move_to_last_pass();
+  void move_to_last_sweep();
   void extend_leading();
   bool is_known_in_leading(std::uint32_t member, std::size_t c);
   bool hands_out_unknown();
   bool cut_leads() const;
   bool cut_waits() const;
   std::optional<SegmentPlan> assemble(const std::vector<bool>& backward);
-  PassClasses classes_in(std::uint32_t pass) const;
+  SweepClasses classes_in(std::uint32_t sweep) const;
   template <class F>
-  void for_each_need(Vertex v, std::uint32_t pass, F&& f) const;
-  std::vector<PassItem> order_items(std::uint32_t pass) const;
-  void order_by_class(const std::vector<std::uint32_t>& group, const PassClasses& computed,
-                      std::vector<PassItem>& items) const;
+  void for_each_need(Vertex v, std::uint32_t sweep, F&& f) const;
+  std::vector<SweepItem> order_items(std::uint32_t sweep) const;
+  void order_by_class(const std::vector<std::uint32_t>& group, const SweepClasses& computed,
+                      std::vector<SweepItem>& items) const;
 
   const DependenceGraph& graph_;
   const ClockId clock_;
@@ -93,8 +93,8 @@ class ClassGraph {
   std::uint32_t comps_ = 0;
   std::vector<std::vector<std::uint32_t>> comp_vertices_;
   std::vector<Direction> direction_;  // direction of time in which each component of the class graph runs
-  std::vector<std::uint32_t> pass_;   // number of the pass of each vertex; UINT32_MAX: not assigned yet
-  // By member: further classes that the leading pass computes, in case an assumption fails.
+  std::vector<std::uint32_t> sweep_;  // number of the sweep of each vertex; UINT32_MAX: not assigned yet
+  // By member: further classes that the leading sweep computes, in case an assumption fails.
   std::vector<std::uint8_t> beyond_;
   std::vector<ValueId> uncut_;
   std::set<ValueId> awaiting_;

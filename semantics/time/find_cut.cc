@@ -1,7 +1,7 @@
-// Finds a cut, and the passes of a segment with it.
+// Finds a cut, and the sweeps of a segment with it.
 //
 // The candidates are the complements of the conditions that guard a component's posts. For each
-// candidate, the class graph is built and searched for passes. If values depend on each other
+// candidate, the class graph is built and searched for sweeps. If values depend on each other
 // both ways, the search assumes that a condition between them holds only where the cut does
 // ("`batch_end` only where `end`"). Of several plans, the one with the fewest assumptions is
 // chosen; then one whose cut depends on no later cycle; then the one whose cut holds wherever the

@@ -1,4 +1,4 @@
-// Finds a cut for a component that depends on its own future, and the passes of a segment with
+// Finds a cut for a component that depends on its own future, and the sweeps of a segment with
 // that cut.
 #pragma once
 
@@ -18,7 +18,7 @@ struct SegmentResult {
 // Tries the complements of the conditions that guard the posts of the component.
 SegmentResult find_cut(const DependenceGraph&, const Components&, std::uint32_t component);
 
-// Plans the passes for a given cut.
+// Plans the sweeps for a given cut.
 std::optional<SegmentPlan> plan_under(const DependenceGraph&, const Components&, std::uint32_t component, const Cut&);
 
 }  // namespace rml

@@ -1,7 +1,7 @@
-// Finds, for each component that looks ahead, where its segments end, and the passes over them.
+// Finds, for each component that looks ahead, where its segments end, and the sweeps over them.
 //
 // A segment may end where no post of its component is open (semantics/time/need_functions.h). If
-// a condition of the program holds exactly there, and the component has passes with it without an
+// a condition of the program holds exactly there, and the component has sweeps with it without an
 // assumption, this condition is the cut. With `plain`, such a condition is the cut even if
 // segments could end earlier. Otherwise the function is written into the core, as equations of
 // values that precede the component:

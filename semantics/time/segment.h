@@ -6,11 +6,11 @@
 // last, or single (both first and last). Each pair (value, class of instant) is a vertex of the
 // class graph. Conditions that are known in a class remove edges from it. If every strongly
 // connected component of that graph runs one way in time, its topological order is a sequence of
-// passes over the segment, forward and backward.
+// sweeps over the segment, forward and backward.
 //
 //   backfill: o = merge bp (i when bp) ((post o) when not bp), cut bp:
-//     pass 0  forward   i when bp                       (as inputs arrive)
-//     pass 1  backward  o
+//     sweep 0  forward   i when bp                       (as inputs arrive)
+//     sweep 1  backward  o
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@
 
 namespace rml {
 
-struct PassItem {
+struct SweepItem {
   ValueId value;
-  std::uint8_t classes = any_instant;  // the classes of instants at which this pass computes the value
+  std::uint8_t classes = any_instant;  // the classes of instants at which this sweep computes the value
 };
 
 // True if computing these classes requires knowing whether an instant is the last of its segment.
@@ -32,9 +32,9 @@ inline bool tells_last(std::uint8_t classes) {
   return differ(first_instant, single_instant) || differ(interior_instant, last_instant);
 }
 
-struct PassPlan {
+struct SweepPlan {
   bool backward = false;
-  std::vector<PassItem> items;  // values in the order of computation within an instant
+  std::vector<SweepItem> items;  // values in the order of computation within an instant
 };
 
 // A post whose clock may be absent at the end of a segment. Where one of the guards holds, the
@@ -56,7 +56,7 @@ struct SegmentPlan {
   bool by_need = false;              // posts that are not needed may look beyond the cut
   std::vector<Literal> only_at_cut;  // assumptions that must hold only where the cut holds
   std::vector<Awaiting> awaiting;
-  std::vector<PassPlan> passes;  // all passes; [0] is the leading forward pass
+  std::vector<SweepPlan> sweeps;  // all sweeps; [0] is the leading forward sweep
 };
 
 struct SegmentFailure {

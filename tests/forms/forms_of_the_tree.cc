@@ -81,10 +81,10 @@ class Tree {
     session.watch = [&](const Pass& pass, Translation& t) {
       // Networks of whole passes or stages differ from the others only in their tasks.
       const bool known = pass.makes == Form::core || pass.makes == Form::schedule;
-      if (known && (session.options.grain == Grain::pass || session.options.grain == Grain::stage)) return;
+      if (known && (session.options.grain == Grain::sweep || session.options.grain == Grain::stage)) return;
       if (t.changed && t.has_form()) same(pass, t);
     };
-    for (const Grain grain : {Grain::none, Grain::pass, Grain::stage, Grain::op}) {
+    for (const Grain grain : {Grain::none, Grain::sweep, Grain::stage, Grain::op}) {
       session.options.grain = grain;
       session.options.on_demand = grain == Grain::none ? OnDemand::where_needed : OnDemand::never;
       const auto arranged = arrange(session, *elaborated, found);

@@ -53,7 +53,7 @@ Asked what_is_asked(const std::string& text, const std::filesystem::path& folder
     if (word.starts_with("function=")) asked.function = word.substr(9);
     if (word == "optimised") asked.optimised = true;
     if (word == "whole_segment") options.whole_segment = true;
-    if (word == "grain=pass") options.grain = Grain::pass;
+    if (word == "grain=pass") options.grain = Grain::sweep;
     if (word == "grain=stage") options.grain = Grain::stage;
     if (word == "grain=op") options.grain = Grain::op;
     if (word.starts_with("define=")) options.definitions.push_back(word.substr(7));

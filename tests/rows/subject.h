@@ -35,7 +35,7 @@ inline constexpr Way ways[] = {
     {.name = "-O2 in parts", .level = 2, .part = 3},
     {.name = "-O3", .level = 3},
     {.name = "on demand at -O3", .level = 3, .on_demand = OnDemand::always},
-    {.name = "network of passes", .level = 2, .grain = Grain::pass},
+    {.name = "network of passes", .level = 2, .grain = Grain::sweep},
     {.name = "network of operations", .level = 0, .grain = Grain::op},
     {.name = "network of operations, saved and loaded after every row", .restart_every = 1, .grain = Grain::op}};
 inline constexpr std::size_t cheap_ways = 5;  // number of ways, from the beginning of the list, that are cheap

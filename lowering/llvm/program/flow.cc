@@ -59,9 +59,9 @@ class FlowTable {
     for (std::uint32_t u = 0; u < program_.units.size(); ++u) {
       const steps::Unit& unit = program_.units[u];
       find_pushes(unit.instant, u, false, true);
-      for (const steps::Pass& pass : unit.passes) {
-        find_pushes(pass.prologue, u, true, false);
-        find_pushes(pass.body, u, true, true);
+      for (const steps::Sweep& sweep : unit.sweeps) {
+        find_pushes(sweep.prologue, u, true, false);
+        find_pushes(sweep.body, u, true, true);
       }
       find_pushes(unit.commit, u, true, false);
     }

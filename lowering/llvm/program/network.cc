@@ -150,7 +150,8 @@ class NetworkTable {
       for (const QueueId q : {program_.input_flags[input], program_.input_queues[input]})
         if (q.valid()) reads.push_back(q.index);
     note_pushes(unit.instant, u, writes);
-    for (const steps::Pass& pass : unit.passes) note_pushes(pass.prologue, u, ends), note_pushes(pass.body, u, ends);
+    for (const steps::Sweep& sweep : unit.sweeps)
+      note_pushes(sweep.prologue, u, ends), note_pushes(sweep.body, u, ends);
     note_pushes(unit.commit, u, ends);
     auto* none = llvm::ConstantPointerNull::get(module_.pointer());
     return llvm::ConstantStruct::get(

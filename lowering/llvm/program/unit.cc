@@ -50,7 +50,7 @@ struct UnitEmitter {
   void begin_instant(Function& body) const;
   void end_segment(Function& body, llvm::Function* segment) const;
   void run_passes(Function& body, llvm::Function* segment, IrValue length) const;
-  void place_local_cells(Function& body, const steps::Pass& pass) const;
+  void place_local_cells(Function& body, const steps::Sweep& sweep) const;
   void task_body(Function& body) const;
   void count_instant(Function& body) const;
   llvm::Function* emit_instant(llvm::Function* segment);
@@ -196,13 +196,13 @@ llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
 }
 
 // Places the cells that live in this sweep only; small ones are in registers.
-void UnitEmitter::place_local_cells(Function& body, const steps::Pass& pass) const {
+void UnitEmitter::place_local_cells(Function& body, const steps::Sweep& sweep) const {
   std::set<CellId> local;
   const auto note = [&](CellId cell) {
     if (module.program.cells[cell.index].local) local.insert(cell);
   };
-  for_each_cell(pass.prologue, note);
-  for_each_cell(pass.body, note);
+  for_each_cell(sweep.prologue, note);
+  for_each_cell(sweep.body, note);
   for (const CellId id : local) {
     const steps::CellInfo& cell = module.program.cells[id.index];
     IrValue place = body.scratch(cell.dtype, cell.shape, cell.name, aliasing.whole_region());
@@ -231,20 +231,20 @@ llvm::Function* UnitEmitter::emit_segment() {
   }
   IrValue last = ir.CreateSub(length, ir.getInt64(1), "last");
   body.tells_places = !module.program.network;
-  for (std::size_t p = 0; p < unit.passes.size(); ++p) {
-    const steps::Pass& pass = unit.passes[p];
+  for (std::size_t p = 0; p < unit.sweeps.size(); ++p) {
+    const steps::Sweep& sweep = unit.sweeps[p];
     if (body.tells_places)
-      body.enter(module.new_place(span(), std::string(pass.backward ? "back" : "for") + "ward sweep " +
+      body.enter(module.new_place(span(), std::string(sweep.backward ? "back" : "for") + "ward sweep " +
                                               std::to_string(p + 1) + " of " + unit.name));
-    aliasing.add({&pass.prologue}, &pass.body);
+    aliasing.add({&sweep.prologue}, &sweep.body);
     body.begin_region();
-    place_local_cells(body, pass);
-    body.position = pass.backward ? last : ir.getInt64(0);
-    emit_block(body, pass.prologue);
-    if (pass.body.statements.empty()) continue;
+    place_local_cells(body, sweep);
+    body.position = sweep.backward ? last : ir.getInt64(0);
+    emit_block(body, sweep.prologue);
+    if (sweep.body.statements.empty()) continue;
     body.loop(length, [&](IrValue i) {
-      body.position = pass.backward ? ir.CreateSub(last, i, "i", true, true) : i;
-      emit_block(body, pass.body);
+      body.position = sweep.backward ? ir.CreateSub(last, i, "i", true, true) : i;
+      emit_block(body, sweep.body);
     });
   }
   aliasing.add({&unit.commit}, nullptr);

@@ -68,7 +68,7 @@ void each_block(loops::Block& b, const std::function<void(loops::Block&)>& f) {
 void each_block(loops::Program& p, const std::function<void(loops::Block&)>& f) {
   for (loops::Unit& u : p.units) {
     each_block(u.before, f), each_block(u.instant, f);
-    for (loops::Pass& pass : u.passes) each_block(pass.prologue, f), each_block(pass.body, f);
+    for (loops::Sweep& pass : u.sweeps) each_block(pass.prologue, f), each_block(pass.body, f);
     each_block(u.commit, f);
   }
 }

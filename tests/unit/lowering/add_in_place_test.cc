@@ -22,16 +22,16 @@ struct Training : ProgramBuilder {
     steps::Unit& unit = program.units[0];
     unit.segmented = true;
     const ArrayId a = array(DType::f32, {m}, 0), b = array(DType::f32, {n}, 0);
-    unit.passes.resize(2);
-    add_all(unit.passes[0].prologue,
+    unit.sweeps.resize(2);
+    add_all(unit.sweeps[0].prologue,
             steps::SegmentProduct{product, {a, {}, 1, m}, {b, {}, n, 1}, m, 1, n, {}, sum, {}});
     steps::Branch first = branch_at(steps::Test::first);
     add_all(*first.then_block, steps::LoadCell{w, weights}, steps::Compute{next}, steps::StoreCell{weights, next});
     add_all(body(), steps::LoadCell{g, sum}, std::move(first));
   }
-  steps::Block& body() { return program.units[0].passes[1].body; }
+  steps::Block& body() { return program.units[0].sweeps[1].body; }
   const steps::SegmentProduct* moved() const {
-    const auto& prologue = program.units[0].passes[1].prologue.statements;
+    const auto& prologue = program.units[0].sweeps[1].prologue.statements;
     return prologue.empty() ? nullptr : std::get_if<steps::SegmentProduct>(&prologue[0]);
   }
   bool run() {
@@ -43,7 +43,7 @@ struct Training : ProgramBuilder {
 TEST(AddInPlace, TheSumIsAddedInThePassThatWantsIt) {
   Training t;
   ASSERT_TRUE(t.run());
-  EXPECT_TRUE(t.program.units[0].passes[0].prologue.statements.empty());
+  EXPECT_TRUE(t.program.units[0].sweeps[0].prologue.statements.empty());
   ASSERT_NE(t.moved(), nullptr);
   EXPECT_EQ(t.moved()->onto, t.weights);
   // The two statements contain no store.

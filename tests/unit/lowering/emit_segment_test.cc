@@ -38,12 +38,12 @@ struct Backfill {
     steps::Branch at_last = branch_at(steps::Test::last);
     add_all(*at_last.then_block, steps::LoadArray{x, x_array}, steps::Copy{y, x});
     add_all(*at_last.else_block, steps::LoadCell{next, carry}, steps::Copy{y, next});
-    steps::Pass backward, forward;
+    steps::Sweep backward, forward;
     backward.backward = true;
     add_all(backward.body, std::move(at_last), steps::StoreArray{y_array, y}, steps::StoreCell{carry, y});
     add_all(forward.body, steps::LoadArray{y, y_array}, steps::Push{ys, y});
-    unit.passes.push_back(std::move(backward));
-    unit.passes.push_back(std::move(forward));
+    unit.sweeps.push_back(std::move(backward));
+    unit.sweeps.push_back(std::move(forward));
     b.program.cuts.push_back({"last", {1, 0, 4}});
     emit_from(b, ys, y);
   }

@@ -71,9 +71,9 @@ TEST(ScheduleText, IsRead) {
   EXPECT_EQ(unit.plan.cut, (Literal{ValueId{0}, false}));
   ASSERT_EQ(unit.plan.awaiting.size(), 1u);
   EXPECT_TRUE(unit.plan.awaiting[0].demands[1].never);
-  EXPECT_EQ(unit.plan.passes[0].items[0].classes, first_instant | single_instant);
-  EXPECT_TRUE(unit.plan.passes[1].backward);
-  EXPECT_EQ(unit.plan.passes[1].items[0].classes, any_instant);
+  EXPECT_EQ(unit.plan.sweeps[0].items[0].classes, first_instant | single_instant);
+  EXPECT_TRUE(unit.plan.sweeps[1].backward);
+  EXPECT_EQ(unit.plan.sweeps[1].items[0].classes, any_instant);
 }
 
 TEST(ScheduleText, FaultsNameThePlace) {
@@ -180,7 +180,7 @@ TEST(StepsText, IsRead) {
   const auto& branch = std::get<steps::Branch>(p->units[0].instant.statements[2]);
   EXPECT_FALSE(branch.test.positive);
   EXPECT_EQ(branch.else_block->statements.size(), 2u);
-  EXPECT_EQ(std::get<steps::SegmentProduct>(p->units[1].passes[0].prologue.statements[1]).onto, CellId{0});
+  EXPECT_EQ(std::get<steps::SegmentProduct>(p->units[1].sweeps[0].prologue.statements[1]).onto, CellId{0});
 }
 
 TEST(StepsText, FaultsNameThePlace) {

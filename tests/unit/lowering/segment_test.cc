@@ -140,7 +140,7 @@ TEST_P(Mutated, IsRefused) {
   EXPECT_NE(verify(s), "") << GetParam().name;
 }
 
-std::vector<PassItem>& backward(Segments& s) { return s.list[0].sweeps[1].items; }
+std::vector<SweepItem>& backward(Segments& s) { return s.list[0].sweeps[1].items; }
 
 INSTANTIATE_TEST_SUITE_P(
     Segment, Mutated,

@@ -140,8 +140,8 @@ class Mutation {
   void belated(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
     for (const ValueId v : unit.operands) {
-      const auto looks = [&](const PassItem& i) { return certain(i.value, u) && mentions(core_, i.value, v); };
-      if (!unit.is_belated(v) && std::ranges::any_of(unit.plan.passes[0].items, looks))
+      const auto looks = [&](const SweepItem& i) { return certain(i.value, u) && mentions(core_, i.value, v); };
+      if (!unit.is_belated(v) && std::ranges::any_of(unit.plan.sweeps[0].items, looks))
         add("belated, and looked at by the leading sweep", v, [&](Schedule& s) { s.units[u].belated.push_back(v); });
     }
     if (!unit.belated.empty())
@@ -207,8 +207,8 @@ class Mutation {
 
   void segments(std::uint32_t u) {
     cuts(u);
-    const std::vector<PassPlan>& passes = s_.units[u].plan.passes;
-    add("leading sweep turned", s_.units[u].values[0], [&](Schedule& s) { s.units[u].plan.passes[0].backward = true; });
+    const std::vector<SweepPlan>& passes = s_.units[u].plan.sweeps;
+    add("leading sweep turned", s_.units[u].values[0], [&](Schedule& s) { s.units[u].plan.sweeps[0].backward = true; });
     for (std::size_t p = 0; p < passes.size(); ++p) {
       turn(u, p);
       for (std::size_t k = 0; k < passes[p].items.size(); ++k) {
@@ -229,10 +229,11 @@ class Mutation {
       }
   }
   static void remove(ScheduledUnit& unit, ValueId v) {
-    for (PassPlan& pass : unit.plan.passes) std::erase_if(pass.items, [&](const PassItem& i) { return i.value == v; });
+    for (SweepPlan& pass : unit.plan.sweeps)
+      std::erase_if(pass.items, [&](const SweepItem& i) { return i.value == v; });
   }
-  static std::vector<PassItem>& items(Schedule& s, std::uint32_t u, std::size_t p) {
-    return s.units[u].plan.passes[p].items;
+  static std::vector<SweepItem>& items(Schedule& s, std::uint32_t u, std::size_t p) {
+    return s.units[u].plan.sweeps[p].items;
   }
 
   void cuts(std::uint32_t u) {
@@ -260,9 +261,9 @@ class Mutation {
 
   // A later sweep takes the result of a call that this sweep makes.
   void part_result(std::uint32_t u, std::size_t p, std::size_t k) {
-    const PassItem item = s_.units[u].plan.passes[p].items[k];
+    const SweepItem item = s_.units[u].plan.sweeps[p].items[k];
     if (!std::holds_alternative<core::Result>(core_[item.value].rhs)) return;
-    for (std::size_t later = p + 1; later < s_.units[u].plan.passes.size(); ++later)
+    for (std::size_t later = p + 1; later < s_.units[u].plan.sweeps.size(); ++later)
       add("result apart from its call", item.value, [&](Schedule& s) {
         items(s, u, p).erase(items(s, u, p).begin() + static_cast<std::ptrdiff_t>(k));
         items(s, u, later).insert(items(s, u, later).begin(), item);
@@ -272,9 +273,9 @@ class Mutation {
   // Returns the sweeps that compute a value.
   std::vector<std::size_t> sweeps_of(std::uint32_t u, ValueId v) const {
     std::vector<std::size_t> found;
-    const std::vector<PassPlan>& passes = s_.units[u].plan.passes;
+    const std::vector<SweepPlan>& passes = s_.units[u].plan.sweeps;
     for (std::size_t p = 0; p < passes.size(); ++p)
-      if (std::ranges::find(passes[p].items, v, &PassItem::value) != passes[p].items.end()) found.push_back(p);
+      if (std::ranges::find(passes[p].items, v, &SweepItem::value) != passes[p].items.end()) found.push_back(p);
     return found;
   }
   bool only_in(std::uint32_t u, ValueId v, std::size_t p) const {
@@ -283,27 +284,27 @@ class Mutation {
 
   // Reverses a sweep against the direction of a value that it carries.
   void turn(std::uint32_t u, std::size_t p) {
-    const PassPlan& pass = s_.units[u].plan.passes[p];
-    const bool carries = std::ranges::any_of(pass.items, [&](const PassItem& i) {
+    const SweepPlan& pass = s_.units[u].plan.sweeps[p];
+    const bool carries = std::ranges::any_of(pass.items, [&](const SweepItem& i) {
       if (!certain(i.value, u) || i.classes != any_instant) return false;
       const core::Rhs& rhs = core_[i.value].rhs;
       if (const auto* f = std::get_if<core::Fby>(&rhs)) return only_in(u, f->next, p);
       const auto* post = std::get_if<core::Post>(&rhs);
       return post != nullptr && only_in(u, post->operand, p);
     });
-    const bool looks_ahead = pass.backward && std::ranges::any_of(pass.items, [&](const PassItem& i) {
+    const bool looks_ahead = pass.backward && std::ranges::any_of(pass.items, [&](const SweepItem& i) {
                                const auto* post = std::get_if<core::Post>(&core_[i.value].rhs);
                                return post != nullptr && only_in(u, post->operand, p);
                              });
     if (p > 0 && (carries || looks_ahead))
       add("sweep turned", pass.items[0].value, [&](Schedule& s) {
-        PassPlan& turned = s.units[u].plan.passes[p];
+        SweepPlan& turned = s.units[u].plan.sweeps[p];
         turned.backward = !turned.backward;
       });
   }
 
   void item(std::uint32_t u, std::size_t p, std::size_t k) {
-    const PassItem& i = s_.units[u].plan.passes[p].items[k];
+    const SweepItem& i = s_.units[u].plan.sweeps[p].items[k];
     for (const std::uint8_t bit : {first_instant, interior_instant, last_instant, single_instant}) {
       if ((i.classes & bit) == 0) continue;
       if (certain(i.value, u))
@@ -312,16 +313,16 @@ class Mutation {
           if (items(s, u, p)[k].classes == 0)
             items(s, u, p).erase(items(s, u, p).begin() + static_cast<std::ptrdiff_t>(k));
         });
-      for (std::size_t q = 0; q < s_.units[u].plan.passes.size(); ++q)
-        for (std::size_t j = 0; j < s_.units[u].plan.passes[q].items.size(); ++j)
-          if (s_.units[u].plan.passes[q].items[j].value == i.value && (q != p || j != k))
+      for (std::size_t q = 0; q < s_.units[u].plan.sweeps.size(); ++q)
+        for (std::size_t j = 0; j < s_.units[u].plan.sweeps[q].items.size(); ++j)
+          if (s_.units[u].plan.sweeps[q].items[j].value == i.value && (q != p || j != k))
             add("class added", i.value, [&](Schedule& s) { items(s, u, q)[j].classes |= bit; });
     }
     add("item twice", i.value, [&](Schedule& s) { items(s, u, p).push_back(i); });
   }
 
   void change_places(std::uint32_t u, std::size_t p, std::size_t k) {
-    const std::vector<PassItem>& list = s_.units[u].plan.passes[p].items;
+    const std::vector<SweepItem>& list = s_.units[u].plan.sweeps[p].items;
     const ValueId v = list[k].value, cut = s_.units[u].plan.cut.condition;
     for (std::size_t j = 0; j < k; ++j)
       if (certain(v, u) && (list[j].classes & list[k].classes) != 0 &&
@@ -334,15 +335,15 @@ class Mutation {
   }
 
   void move(Schedule& s, std::uint32_t u, std::size_t p, std::size_t k, std::size_t q) const {
-    const PassItem moved = items(s, u, p)[k];
+    const SweepItem moved = items(s, u, p)[k];
     items(s, u, p).erase(items(s, u, p).begin() + static_cast<std::ptrdiff_t>(k));
     items(s, u, q).push_back(moved);
   }
 
   // Moves a value to a sweep before that of an operand, or after that of a user.
   void change_sweep(std::uint32_t u, std::size_t p, std::size_t k) {
-    const PassItem& i = s_.units[u].plan.passes[p].items[k];
-    const std::size_t count = s_.units[u].plan.passes.size();
+    const SweepItem& i = s_.units[u].plan.sweeps[p].items[k];
+    const std::size_t count = s_.units[u].plan.sweeps.size();
     if (!certain(i.value, u) || i.classes != any_instant) return;
     for (std::size_t q = 0; q < count; ++q) {
       const auto is_later = [&](ValueId o) { return member(o, u) && sweeps_of(u, o) == std::vector{p}; };
