@@ -21,12 +21,9 @@ namespace {
 using steps::Block;
 
 bool names(const steps::Statement& s, CellId cell) {
-  if (const auto* load = std::get_if<steps::LoadCell>(&s)) return load->cell == cell;
-  if (const auto* store = std::get_if<steps::StoreCell>(&s)) return store->cell == cell;
-  if (const auto* side = std::get_if<steps::SideCell>(&s)) return side->cell == cell;
-  if (const auto* move = std::get_if<steps::MoveCell>(&s)) return move->to == cell || move->from == cell;
-  const auto* product = std::get_if<steps::SegmentProduct>(&s);
-  return product != nullptr && (product->sum == cell || product->onto == cell);
+  bool found = false;
+  each_cell(s, [&](CellId named, CellUse) { found = found || named == cell; });
+  return found;
 }
 
 class Updates {

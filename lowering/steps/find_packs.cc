@@ -41,10 +41,10 @@ class PackFinder {
  private:
   // Notes cells that change at every instant.
   void note_writes(const steps::Block& block) {
-    for (const steps::Statement& s : block.statements) {
-      if (const auto* store = std::get_if<steps::StoreCell>(&s)) restless_.insert(store->cell);
-      if (const auto* move = std::get_if<steps::MoveCell>(&s)) restless_.insert(move->to);
-    }
+    for (const steps::Statement& s : block.statements)
+      each_cell(s, [&](CellId cell, CellUse use) {
+        if (use == CellUse::writes) restless_.insert(cell);
+      });
   }
 
   void note_places(const steps::Block& block) {

@@ -81,12 +81,6 @@ class WindowFinder {
         c.stored = store->value;
         c.store_path = path_;
         ++uses_[store->value];
-      } else if (const auto* move = std::get_if<steps::MoveCell>(&s)) {
-        touch(move->to), touch(move->from);
-      } else if (const auto* side = std::get_if<steps::SideCell>(&s)) {
-        touch(side->cell);
-      } else if (const auto* product = std::get_if<steps::SegmentProduct>(&s)) {
-        touch(product->sum), touch(product->onto);
       } else if (const auto* branch = std::get_if<steps::Branch>(&s)) {
         segmented = segmented || branch->test.kind != steps::Test::value;
         path_.emplace_back(branch->test.condition, branch->test.positive);
@@ -95,6 +89,7 @@ class WindowFinder {
         note(*branch->else_block, segmented);
         path_.pop_back();
       } else {
+        each_cell(s, [&](CellId cell, CellUse) { cells_[cell.index].touched = true; });
         note_value(s);
       }
     }
@@ -107,10 +102,6 @@ class WindowFinder {
     if (const auto* array = std::get_if<steps::StoreArray>(&s)) ++uses_[array->value];
     if (const auto* push = std::get_if<steps::Push>(&s)) ++uses_[push->value];
     if (const auto* output = std::get_if<steps::StoreOutput>(&s)) ++uses_[output->value];
-  }
-
-  void touch(CellId cell) {
-    if (cell.valid()) cells_[cell.index].touched = true;
   }
 
   bool inlined(ValueId v) const { return v.index < program_.inlined.size() && program_.inlined[v.index]; }

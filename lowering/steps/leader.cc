@@ -91,25 +91,21 @@ class Promptness {
   static constexpr std::uint32_t none = UINT32_MAX;
 
   void stores(CellId c, std::uint32_t unit, bool late) {
-    if (!c.valid()) return;
     const bool several = stored_by_[c.index] != none && stored_by_[c.index] != unit;
     late_cell_[c.index] = late_cell_[c.index] || late || several;
     stored_by_[c.index] = unit;
   }
   void note(const steps::Block& block, std::uint32_t unit, bool late) {
-    each_statement(block, Overloaded{
-                              [&](const steps::Statement& s) {
-                                if (const auto* store = std::get_if<steps::StoreCell>(&s))
-                                  stores(store->cell, unit, late);
-                                if (const auto* move = std::get_if<steps::MoveCell>(&s)) stores(move->to, unit, late);
-                                if (const auto* product = std::get_if<steps::SegmentProduct>(&s))
-                                  stores(product->sum, unit, true), stores(product->onto, unit, true);
-                                if (const auto* push = std::get_if<steps::Push>(&s)) {
-                                  writer_[push->queue.index] = unit;
-                                  late_queue_[push->queue.index] = late_queue_[push->queue.index] || late;
-                                }
-                              },
-                          });
+    each_statement(block, [&](const steps::Statement& s) {
+      const bool at_end = late || std::holds_alternative<steps::SegmentProduct>(s);
+      each_cell(s, [&](CellId cell, CellUse use) {
+        if (use == CellUse::writes) stores(cell, unit, at_end);
+      });
+      if (const auto* push = std::get_if<steps::Push>(&s)) {
+        writer_[push->queue.index] = unit;
+        late_queue_[push->queue.index] = late_queue_[push->queue.index] || late;
+      }
+    });
   }
 
   bool is_prompt(QueueId q) const {

@@ -167,8 +167,9 @@ class Grouping {
     if (const auto* b = std::get_if<steps::Branch>(&s))
       for (const auto* block : {&*b->then_block, &*b->else_block})
         for (const steps::Statement& inner : block->statements) product |= add_written(inner, cells);
-    if (const auto* store = std::get_if<steps::StoreCell>(&s)) cells.insert(store->cell);
-    if (const auto* move = std::get_if<steps::MoveCell>(&s)) cells.insert(move->to);
+    each_cell(s, [&](CellId cell, CellUse use) {
+      if (use == CellUse::writes) cells.insert(cell);
+    });
     return product;
   }
 

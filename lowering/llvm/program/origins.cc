@@ -5,7 +5,6 @@
 #include <map>
 
 #include "lowering/demand/on_demand.h"
-#include "lowering/llvm/program/unit.h"
 #include "lowering/steps/mentions.h"
 #include "semantics/time/memories.h"
 #include "semantics/time/places.h"
@@ -19,8 +18,10 @@ std::vector<std::uint32_t> units_of_cells(const steps::Program& program) {
   std::vector<std::uint32_t> units(program.cells.size(), UINT32_MAX);
   for (std::uint32_t u = 0; u < program.units.size() && !program.straight; ++u)
     each_block(program.units[u], [&](const steps::Block& block) {
-      for_each_cell(block, [&](CellId cell) {
-        if (units[cell.index] == UINT32_MAX) units[cell.index] = u;
+      each_statement(block, [&](const steps::Statement& s) {
+        each_cell(s, [&](CellId cell, CellUse) {
+          if (units[cell.index] == UINT32_MAX) units[cell.index] = u;
+        });
       });
     });
   return units;

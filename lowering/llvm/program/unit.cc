@@ -18,8 +18,8 @@
 #include "lowering/llvm/queues/queue.h"
 #include "lowering/llvm/statements/block.h"
 #include "lowering/llvm/statements/initial.h"
+#include "lowering/steps/mentions.h"
 #include "runtime/base/rmlrt.h"
-#include "semantics/values/overloaded.h"
 
 namespace rml::codegen {
 
@@ -198,11 +198,11 @@ llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
 // Places the cells that live in this sweep only; small ones are in registers.
 void UnitEmitter::place_local_cells(Function& body, const steps::Sweep& sweep) const {
   std::set<CellId> local;
-  const auto note = [&](CellId cell) {
+  const auto note = [&](CellId cell, CellUse) {
     if (module.program.cells[cell.index].local) local.insert(cell);
   };
-  for_each_cell(sweep.prologue, note);
-  for_each_cell(sweep.body, note);
+  for (const steps::Block* block : {&sweep.prologue, &sweep.body})
+    each_statement(*block, [&](const steps::Statement& s) { each_cell(s, note); });
   for (const CellId id : local) {
     const steps::CellInfo& cell = module.program.cells[id.index];
     IrValue place = body.scratch(cell.dtype, cell.shape, cell.name, aliasing.whole_region());
@@ -257,33 +257,6 @@ llvm::Function* UnitEmitter::emit_segment() {
 }
 
 }  // namespace
-
-void for_each_cell(const steps::Block& block, const std::function<void(CellId)>& f) {
-  for (const steps::Statement& statement : block.statements) {
-    std::visit(Overloaded{
-                   [&](const steps::LoadCell& s) { f(s.cell); },
-                   [&](const steps::StoreCell& s) { f(s.cell); },
-                   [&](const steps::MoveCell& s) { f(s.to), f(s.from); },
-                   [&](const steps::Branch& s) { for_each_cell(*s.then_block, f), for_each_cell(*s.else_block, f); },
-                   [](const steps::Compute&) {},
-                   [](const steps::Copy&) {},
-                   [](const steps::LoadArray&) {},
-                   [](const steps::StoreArray&) {},
-                   [](const steps::Push&) {},
-                   [](const steps::LoadInput&) {},
-                   [](const steps::StoreOutput&) {},
-                   [](const steps::Expect&) {},
-                   [](const steps::Assert&) {},
-                   [&](const steps::SideCell& s) { f(s.cell); },
-                   [](const steps::MarkLast&) {},
-                   [&](const steps::SegmentProduct& s) {
-                     if (s.sum.valid()) f(s.sum);
-                     if (s.onto.valid()) f(s.onto);
-                   },
-               },
-               statement);
-  }
-}
 
 UnitFunctions emit_unit(Emission& module, std::uint32_t index) {
   UnitEmitter emitter{module, index};

@@ -1,8 +1,6 @@
 // Emits the functions of a unit of a program that is not straight.
 #pragma once
 
-#include <functional>
-
 #include "lowering/llvm/module/emission.h"
 
 namespace rml::codegen {
@@ -16,8 +14,5 @@ struct UnitFunctions {
   bool can_fail = false;
 };
 UnitFunctions emit_unit(Emission&, std::uint32_t unit);
-
-// Calls f for every cell that a statement names, including statements in branches.
-void for_each_cell(const steps::Block&, const std::function<void(CellId)>&);
 
 }  // namespace rml::codegen
