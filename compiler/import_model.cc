@@ -10,7 +10,6 @@
 #include <ranges>
 #include <set>
 
-#include "compiler/check_stream.h"
 #include "semantics/values/read_element.h"
 
 namespace rml {
@@ -152,7 +151,8 @@ std::optional<onnx::Imported> import_model(Session& session, const std::filesyst
     options.weights_file = weights_file;
     auto result = onnx::import(model, options);
     if (auto* done = std::get_if<onnx::Imported>(&result)) {
-      const std::string mixed = options.stream ? what_mixes_steps(model, options, *done, session.resources) : "";
+      const std::string mixed =
+          options.stream ? session.resources.what_mixes_steps(model, options, *done, session.resources) : "";
       if (mixed.empty()) return std::move(*done);
       refused({"", mixed});
       return std::nullopt;
@@ -167,6 +167,10 @@ std::optional<onnx::Imported> import_model(Session& session, const std::filesyst
     session.diagnostics.report(Code::E0902, {}, wrong.option + ": " + wrong.why);
   }
   return std::nullopt;
+}
+
+void give_weights(LoadedFiles& files, const onnx::Imported& model) {
+  for (const onnx::Weight& w : model.weights) files.give(model.weights_file, w.name, w.value);
 }
 
 }  // namespace rml

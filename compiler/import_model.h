@@ -4,8 +4,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
-#include "compiler/pipeline.h"
+#include "compiler/session.h"
 #include "onnx/import.h"
 
 namespace rml {
@@ -16,5 +17,9 @@ bool is_model(const std::filesystem::path& file);  // decided by the file's exte
 // name from which the program will load its weights.
 std::optional<onnx::Imported> import_model(Session& session, const std::filesystem::path& file,
                                            const std::string& weights_file);
+
+// Registers the model's weights among the session's files, where the program's `load` calls find
+// them.
+void give_weights(LoadedFiles&, const onnx::Imported&);
 
 }  // namespace rml

@@ -7,7 +7,6 @@
 
 #include "compiler/constant_definitions.h"
 #include "compiler/import_model.h"
-#include "compiler/imported_program.h"
 #include "compiler/internal_error.h"
 #include "compiler/lower_bodies.h"
 #include "compiler/set_parameters.h"

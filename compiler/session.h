@@ -24,7 +24,14 @@
 
 namespace rml {
 
+namespace onnx {
+struct Model;
+struct ImportOptions;
+struct Imported;
+}  // namespace onnx
+
 struct Pass;
+struct Resources;
 struct Translation;
 
 // Options for ONNX models that are compiled directly, as texts of the command line.
@@ -72,10 +79,16 @@ struct CompileOptions {
   Limits limits;  // from --limit NAME=N
 };
 
-// Files that the compiler reads besides the program.
+// Checks that an imported model may run as a stream (models/check_stream.h). The check compiles and
+// runs programs, so it lies above the passes, and the one that imports models is given it.
+using CheckStream = std::string(const onnx::Model&, const onnx::ImportOptions&, const onnx::Imported& streamed,
+                                const Resources&);
+
+// What the compiler uses besides the program.
 struct Resources {
   std::filesystem::path stdlib;                            // folder with the modules of the standard library
   std::vector<std::filesystem::path> import_folders = {};  // folders of imports, searched after those of -I
+  CheckStream* what_mixes_steps = nullptr;                 // needed for models that are imported as streams
 };
 
 struct Session {

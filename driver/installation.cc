@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/models/check_stream.h"
+
 namespace rml {
 
 std::filesystem::path own_binary() {
@@ -44,7 +46,7 @@ void set_installation(const std::filesystem::path& prefix) { prefix_of_host() = 
 std::filesystem::path installation() {
   return prefix_of_host().empty() ? own_binary().parent_path().parent_path() : prefix_of_host();
 }
-Resources own_resources() { return {library_folder() / "stdlib", folders_of_environment()}; }
+Resources own_resources() { return {library_folder() / "stdlib", folders_of_environment(), what_mixes_steps}; }
 std::filesystem::path runtime_archive() { return library_folder() / "librmlrt.a"; }
 std::filesystem::path runner() { return library_folder() / "runner"; }
 std::filesystem::path mqtt_archive() { return library_folder() / "librmlmqtt.a"; }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "compiler/imported_program.h"
+#include "compiler/models/imported_program.h"
 #include "driver/checks/gradient_inputs.h"
 #include "driver/programs/drive_program.h"
 

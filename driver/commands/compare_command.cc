@@ -6,7 +6,7 @@
 #include <random>
 
 #include "compiler/import_model.h"
-#include "compiler/imported_program.h"
+#include "compiler/models/imported_program.h"
 #include "compiler/read_file.h"
 #include "driver/commands/commands.h"
 #include "driver/models/onnx_runtime.h"

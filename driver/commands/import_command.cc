@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "compiler/import_model.h"
-#include "compiler/imported_program.h"
+#include "compiler/models/imported_program.h"
 #include "driver/commands/commands.h"
 #include "driver/output_file.h"
 #include "frontend/format.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/imported_program.h"
+#include "compiler/models/imported_program.h"
 #include "driver/checks/test_runner.h"
 
 namespace rml {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/imported_program.h"
+#include "compiler/models/imported_program.h"
 #include "compiler/pipeline.h"
 #include "driver/installation.h"
 #include "frontend/render.h"

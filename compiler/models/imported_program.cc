@@ -1,16 +1,14 @@
 // Runs the usual pipeline on the imported source, with the instruction set of this machine, and
 // calls the program's table.
-#include "compiler/imported_program.h"
+#include "compiler/models/imported_program.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-namespace rml {
+#include "compiler/import_model.h"
 
-void give_weights(LoadedFiles& files, const onnx::Imported& model) {
-  for (const onnx::Weight& w : model.weights) files.give(model.weights_file, w.name, w.value);
-}
+namespace rml {
 
 std::unique_ptr<ImportedProgram> ImportedProgram::compile(Session& session, const onnx::Imported& model,
                                                           const std::string& name) {

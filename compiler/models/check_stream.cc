@@ -3,13 +3,13 @@
 //
 // A sequence is split into steps along the one axis in which the shapes of a port differ. An
 // output without such an axis is compared after the last step only.
-#include "compiler/check_stream.h"
+#include "compiler/models/check_stream.h"
 
 #include <algorithm>
 #include <cstring>
 #include <random>
 
-#include "compiler/imported_program.h"
+#include "compiler/models/imported_program.h"
 
 namespace rml {
 namespace {

@@ -14,10 +14,6 @@
 
 namespace rml {
 
-// Registers the model's weights among the session's files, where the program's `load` calls find
-// them.
-void give_weights(LoadedFiles&, const onnx::Imported&);
-
 struct ProgramStops : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
