@@ -9,6 +9,7 @@
 
 #include "driver/commands/commands.h"
 #include "driver/crash_report.h"
+#include "frontend/deep_stack.h"
 #include "frontend/render.h"
 
 namespace rml {

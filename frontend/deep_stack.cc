@@ -3,11 +3,11 @@
 // The stack reserves address space; only the pages that are touched use memory. If a limit on
 // address space prevents the reservation, half the size is tried, and so on. Exceptions, for
 // example from lack of memory, are rethrown in the caller.
+#include "frontend/deep_stack.h"
+
 #include <pthread.h>
 
 #include <exception>
-
-#include "frontend/parse.h"
 
 namespace rml {
 

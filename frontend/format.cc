@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/deep_stack.h"
 #include "frontend/parse.h"
 #include "frontend/parse_module.h"
 #include "frontend/syntax_error.h"

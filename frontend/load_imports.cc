@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "frontend/deep_stack.h"
 #include "frontend/parse.h"
 #include "frontend/parse_module.h"
 

@@ -15,6 +15,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "frontend/deep_stack.h"
 #include "frontend/grammar_mutex.h"
 #include "frontend/mend_headers.h"
 #include "frontend/mend_names.h"

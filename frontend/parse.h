@@ -21,17 +21,10 @@ struct ParseOptions {
   std::filesystem::path stdlib_dir;                // contains prelude.rml; searched last
 };
 
-// Deeper nesting of expressions is reported (E0104). Every pass may recurse to this depth on the
-// stack of run_with_deep_stack.
-inline constexpr int max_nesting = 10000;
-
 Program parse_program(const std::filesystem::path& file, const ParseOptions& options, SourceMap& sources,
                       Diagnostics& diagnostics);
 // Parses text in memory; `name` is its name in diagnostics.
 Program parse_text(const std::string& name, const std::string& text, const ParseOptions& options, SourceMap& sources,
                    Diagnostics& diagnostics);
-
-// Runs f on a thread whose stack is deep enough for max_nesting levels of recursion.
-void run_with_deep_stack(void (*f)(void*), void* argument);
 
 }  // namespace rml

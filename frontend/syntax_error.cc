@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "frontend/deep_stack.h"
 #include "frontend/foreign_syntax.h"
-#include "frontend/parse.h"
 
 namespace rml {
 

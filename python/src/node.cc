@@ -10,6 +10,7 @@
 #include "compiler/pipeline.h"
 #include "compiler/set_limit.h"
 #include "driver/installation.h"
+#include "frontend/deep_stack.h"
 #include "frontend/render.h"
 
 namespace rml::python {

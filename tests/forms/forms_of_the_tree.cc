@@ -16,6 +16,7 @@
 #include "compiler/passes.h"
 #include "compiler/pipeline.h"
 #include "compiler/translation.h"
+#include "frontend/deep_stack.h"
 #include "frontend/parse.h"
 #include "lowering/loops/loops_text.h"
 #include "lowering/loops/make_loops.h"

@@ -35,6 +35,7 @@
 #include "driver/checks/check_instances.h"
 #include "driver/crash_report.h"
 #include "driver/installation.h"
+#include "frontend/deep_stack.h"
 #include "frontend/render.h"
 #include "fuzz/generate_booleans.h"
 #include "fuzz/mutate_tokens.h"

@@ -23,6 +23,7 @@
 
 #include "compiler/passes.h"
 #include "compiler/translation.h"
+#include "frontend/deep_stack.h"
 #include "frontend/parse.h"
 #include "frontend/print_source.h"
 #include "semantics/core/core_text.h"
