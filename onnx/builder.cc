@@ -1,210 +1,18 @@
-// Applies rows of the operator table to terms (builder.h) and writes the text of the result.
+// Collects equations, and names the constants and variables that they need. Texts of operators are
+// written by AppliedOperator.
 #include "onnx/builder.h"
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
+#include <cctype>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 
+#include "onnx/applied_operator.h"
 #include "onnx/growth.h"
+#include "onnx/literal.h"
 #include "onnx/repeated_blocks.h"
 #include "semantics/instantiate/literals.h"
 
 namespace rml::onnx {
-
-namespace {
-
-constexpr int level_or = 10, level_and = 20, level_comparison = 30, level_sum = 40, level_product = 50,
-              level_prefix = 70;
-
-struct Infix {
-  std::string_view op, sign;
-  int level;
-};
-constexpr Infix infixes[] = {
-    {"add", " + ", level_sum},        {"sub", " - ", level_sum},           {"mul", " * ", level_product},
-    {"div", " / ", level_product},    {"eq", " == ", level_comparison},    {"ne", " != ", level_comparison},
-    {"lt", " < ", level_comparison},  {"le", " <= ", level_comparison},    {"gt", " > ", level_comparison},
-    {"ge", " >= ", level_comparison}, {"logical_and", " and ", level_and}, {"logical_or", " or ", level_or},
-    {"mod", " % ", level_product},
-};
-
-std::string list(const std::vector<std::int64_t>& values) {
-  std::string text = "[";
-  for (const std::int64_t v : values) text += (text.size() > 1 ? ", " : "") + std::to_string(v);
-  return text + "]";
-}
-
-std::string float_text(double value) {
-  char digits[64];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  std::string text(digits, end);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";
-  return text;
-}
-
-// Returns the element as written in a program. A NaN whose sign or payload differs from that of
-// `nan` has no text.
-template <class T>
-std::optional<std::string> element_text(T value) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  const auto nan = std::bit_cast<Bits>(std::numeric_limits<T>::quiet_NaN());
-  if (std::isnan(value) && std::bit_cast<Bits>(value) != nan) return std::nullopt;
-  char digits[64];
-  std::string text(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-  if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
-  // The compiler first reads the literal as an f64, which must not change its value.
-  if (std::isfinite(value) && static_cast<T>(std::strtod(text.c_str(), nullptr)) != value)
-    return float_text(static_cast<double>(value));
-  return text;
-}
-
-std::string argument_text(const Argument& a) {
-  if (const auto* v = std::get_if<std::int64_t>(&a)) return std::to_string(*v);
-  if (const auto* v = std::get_if<std::vector<std::int64_t>>(&a)) return list(*v);
-  if (const auto* v = std::get_if<double>(&a)) return float_text(*v);
-  if (const auto* v = std::get_if<DType>(&a)) return std::string(name(*v));
-  return '"' + std::get<std::string>(a) + '"';
-}
-
-rml::Attribute attribute(const Argument& a, ParameterKind kind) {
-  rml::Attribute to;
-  to.given = true;
-  if (const auto* v = std::get_if<std::int64_t>(&a)) {
-    to.scalar = true;
-    to.integers = {*v};
-    to.number = static_cast<double>(*v);
-  } else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&a)) {
-    to.integers = *list;
-  } else if (const auto* number = std::get_if<double>(&a)) {
-    to.number = *number;
-  } else if (const auto* dtype = std::get_if<DType>(&a)) {
-    to.dtype = *dtype;
-  } else {
-    to.text = std::get<std::string>(a);
-  }
-  if (kind == ParameterKind::number) to.integers.clear(), to.scalar = false;
-  return to;
-}
-
-const Argument* given(const Arguments& arguments, std::string_view name) {
-  for (const auto& [key, value] : arguments)
-    if (key == name) return &value;
-  return nullptr;
-}
-
-// The dtypes of the variables in an operator's row.
-struct Solved {
-  std::map<int, DType> variables;
-  DType result = DType::f32;
-};
-
-Solved solve(const OperatorInfo& info, const std::vector<const OperatorParameter*>& slots,
-             const std::vector<Term>& operands, const Arguments& arguments, std::optional<DType> result) {
-  Solved solved;
-  for (std::size_t k = 0; k < operands.size(); ++k) {
-    const DTypeSlot& slot = slots[k]->dtype;
-    const DType dtype = operands[k].dtype;
-    if ((slot.allowed & bit(dtype)) == 0)
-      throw ModelError{"", std::string(info.name) + " is not defined for " + std::string(name(dtype))};
-    if (slot.variable < 0) continue;
-    const auto [at, first] = solved.variables.emplace(slot.variable, dtype);
-    if (!first && at->second != dtype)
-      throw ModelError{
-          "", std::string(info.name) + " of " + std::string(name(at->second)) + " and " + std::string(name(dtype))};
-  }
-  solved.result = result.value_or(info.result.fallback);
-  if (info.result.variable >= 0 && solved.variables.contains(info.result.variable))
-    solved.result = solved.variables[info.result.variable];
-  else if (info.result.variable < 0)
-    for (int d = 0; d < dtype_count; ++d)
-      if (info.result.allowed == bit(static_cast<DType>(d))) solved.result = static_cast<DType>(d);
-  for (const OperatorParameter& p : info.parameters)
-    if (const Argument* a = p.kind == ParameterKind::dtype ? given(arguments, p.name) : nullptr)
-      solved.result = std::get<DType>(*a);
-  return solved;
-}
-
-}  // namespace
-
-std::int64_t Term::elements() const { return element_count(shape).value_or(max_elements); }
-
-std::optional<std::string> literal(const Tensor& t) {
-  constexpr std::int64_t most = 16;
-  if (t.elements() > most || t.elements() == 0 || t.shape().size() > 1) return std::nullopt;
-  std::string text;
-  for (std::int64_t i = 0; i < t.elements(); ++i) {
-    if (i > 0) text += ", ";
-    if (t.dtype() == DType::boolean) {
-      text += t.as<std::uint8_t>()[i] != 0 ? "true" : "false";
-    } else if (t.dtype() == DType::f32 || t.dtype() == DType::f64) {
-      const auto number = t.dtype() == DType::f64 ? element_text(t.as<double>()[i]) : element_text(t.as<float>()[i]);
-      if (!number) return std::nullopt;
-      text += *number;
-    } else if (is_integer(t.dtype())) {
-      text += to_string([&] {
-        Tensor one(t.dtype(), {});
-        const std::size_t size = byte_size(t.dtype());
-        std::memcpy(one.data(), static_cast<const char*>(t.data()) + static_cast<std::size_t>(i) * size, size);
-        return one;
-      }());
-    } else {
-      return std::nullopt;
-    }
-  }
-  return t.shape().empty() ? text : "[" + text + "]";
-}
-
-namespace {
-
-// Returns a range of an axis of extent n in the syntax of the language; bounds at the end of the
-// axis are omitted.
-std::string range_text(std::int64_t n, std::int64_t from, std::int64_t to, std::int64_t step) {
-  const auto bound = [](std::int64_t at, std::int64_t end) { return at == end ? "" : std::to_string(at); };
-  if (step < 0) return bound(from, n - 1) + ":" + bound(to, -n - 1) + ":" + std::to_string(step);
-  return bound(from, 0) + ":" + bound(to, n) + (step == 1 ? "" : ":" + std::to_string(step));
-}
-
-// Returns the ranges of a slice in the syntax of the language, for example `:, 1:3`; "" selects
-// everything. Returns nothing if the slice cannot be written so.
-std::optional<std::string> subscript(const Shape& x, const Arguments& arguments) {
-  using Integers = std::vector<std::int64_t>;
-  const auto bounds = [&](const char* name) -> const Integers* {
-    const Argument* a = given(arguments, name);
-    const auto* list = a == nullptr ? nullptr : std::get_if<Integers>(a);
-    return list != nullptr && list->size() == x.size() ? list : nullptr;
-  };
-  const Integers *from = bounds("starts"), *to = bounds("stops"), *by = bounds("steps");
-  if (from == nullptr || to == nullptr || (by == nullptr && given(arguments, "steps") != nullptr)) return std::nullopt;
-  std::string text, all;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    const std::int64_t step = by == nullptr ? 1 : (*by)[k];
-    const auto range = slice_range(x, k, (*from)[k], (*to)[k], step);
-    if (!std::holds_alternative<SliceRange>(range)) return std::nullopt;
-    all += (k == 0 ? "" : ", ") + range_text(x[k], (*from)[k], (*to)[k], step);
-    const bool whole = std::get<SliceRange>(range).count == x[k] && step == 1;
-    if (!whole) text = all;
-  }
-  return text;
-}
-
-// Estimates the work. A product of an m × n and an n × k matrix takes m n k steps, which is the
-// square root of the product of its three sizes.
-std::int64_t work_of(const OperatorInfo& info, const std::vector<Term>& operands, std::int64_t result,
-                     std::int64_t read) {
-  const bool of_each = operands.size() < 2 || info.lowering == Lowering::elementwise;
-  if (of_each) return result + read;
-  const auto size = [](std::int64_t n) { return static_cast<double>(n); };
-  const double product = size(result) * size(operands[0].elements()) * size(operands[1].elements());
-  return result + read + static_cast<std::int64_t>(std::sqrt(product));
-}
-
-}  // namespace
 
 void Builder::spend(std::int64_t elements) {
   known_work -= elements;
@@ -213,96 +21,13 @@ void Builder::spend(std::int64_t elements) {
 
 Term Builder::apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments,
                     std::optional<DType> result) {
-  const OperatorInfo& info = operators()[operators().require(op)];
-  std::vector<const OperatorParameter*> slots;  // slots of the operands, in their order
-  std::size_t fixed = 0;
-  for (const OperatorParameter& p : info.parameters) fixed += p.kind == ParameterKind::operand && !p.variadic;
-  std::vector<rml::Attribute> attributes;
-  for (const OperatorParameter& p : info.parameters) {
-    if (p.kind != ParameterKind::operand) {
-      const Argument* a = given(arguments, p.name);
-      attributes.push_back(a != nullptr ? attribute(*a, p.kind) : draft::default_attribute(p.default_value, p.kind));
-      continue;
-    }
-    const std::size_t count = p.variadic ? operands.size() - fixed : 1;
-    slots.insert(slots.end(), count, &p);
-  }
-  const Solved solved = solve(info, slots, operands, arguments, result);
-
-  std::vector<DType> dtypes;
-  std::vector<Shape> shapes;
-  for (const Term& t : operands) dtypes.push_back(t.dtype), shapes.push_back(t.shape);
-  const Application app{dtypes, shapes, attributes, solved.result};
-  const ShapeResult shaped = info.shape(app);
-  if (const auto* why = std::get_if<std::string>(&shaped)) throw ModelError{"", std::string(info.name) + ": " + *why};
-  Term term{"", atom, solved.result, std::get<Shape>(shaped), nullptr, ""};
-
-  bool all_known = !info.random;
-  std::int64_t read = 0;
-  for (const Term& t : operands) all_known = all_known && t.known(), read += t.elements();
-  if (all_known && worth_folding(info.lowering, term.elements(), read)) {
-    spend(work_of(info, operands, term.elements(), read));
-    std::vector<const Tensor*> values;
-    for (const Term& t : operands) values.push_back(t.value.get());
-    Tensor value(term.dtype, term.shape);
-    if (info.evaluate(app, {}, values, value).kind == 0) {
-      term.value = std::make_shared<const Tensor>(std::move(value.freeze()));
-      for (const Term& t : operands)
-        if (term.hint.empty()) term.hint = t.hint;
-      return term;
-    }
-  }
-
-  // A literal gets its dtype from an operand with the same type variable that is not a literal.
-  std::map<int, std::size_t> unknown;  // for each type variable: number of operands that are not literals
-  for (std::size_t k = 0; k < operands.size(); ++k)
-    if (!operands[k].known() && slots[k]->dtype.variable >= 0) ++unknown[slots[k]->dtype.variable];
-  const auto text = [&](std::size_t k) {
-    const auto of_variable = unknown.find(slots[k]->dtype.variable);
-    const std::size_t own = operands[k].known() ? 0 : 1;
-    return text_of(operands[k], of_variable != unknown.end() && of_variable->second > own);
-  };
-  for (const Infix& infix : infixes) {
-    if (infix.op != op) continue;
-    const auto side = [&](std::size_t k, int least) {
-      const int level = operands[k].known() ? static_cast<int>(atom) : operands[k].precedence;
-      return level < least ? "(" + text(k) + ")" : text(k);
-    };
-    term.text =
-        side(0, infix.level + (infix.level == level_comparison)) + std::string(infix.sign) + side(1, infix.level + 1);
-    term.precedence = infix.level;
-    return term;
-  }
-  if (op == "negate" || op == "logical_not") {
-    const bool low = !operands[0].known() && operands[0].precedence < atom;
-    term.text = (op == "negate" ? "-" : "not ") + (low ? "(" + text(0) + ")" : text(0));
-    term.precedence = level_prefix;
-    return term;
-  }
-  if (op == "slice") {
-    if (auto ranges = subscript(operands[0].shape, arguments)) {
-      if (ranges->empty()) return operands[0];
-      const bool low = !operands[0].known() && operands[0].precedence < atom;
-      term.text = (low ? "(" + text(0) + ")" : text(0)) + "[" + *ranges + "]";
-      return term;
-    }
-  }
-  std::size_t k = 0;
-  const auto add = [&](const std::string& part) { term.text += (term.text.ends_with('(') ? "" : ", ") + part; };
-  term.text = std::string(op) + "(";
-  for (const OperatorParameter& p : info.parameters) {
-    if (p.kind == ParameterKind::operand) {
-      for (const std::size_t end = p.variadic ? k + operands.size() - fixed : k + 1; k < end; ++k) add(text(k));
-    } else if (const Argument* a = given(arguments, p.name)) {
-      add((p.default_value.empty() ? "" : std::string(p.name) + "=") + argument_text(*a));
-    }
-  }
-  term.text += ")";
-  return term;
+  const AppliedOperator applied(op, std::move(operands), arguments, result);
+  if (auto known = applied.known([this](std::int64_t work) { spend(work); })) return *std::move(known);
+  return applied.written([this](const Term& term, bool typed_by_context) { return text_of(term, typed_by_context); });
 }
 
 Term Builder::constant(std::shared_ptr<const Tensor> value, std::string hint) {
-  Term term{"", atom, value->dtype(), value->shape(), nullptr, std::move(hint)};
+  Term term{"", Term::atom, value->dtype(), value->shape(), nullptr, std::move(hint)};
   term.value = std::move(value);
   return term;
 }
@@ -332,7 +57,7 @@ Term Builder::bind(const Term& term, const std::string& name) {
   if (term.known() || identifier(term.text) == term.text) return term;
   const std::string as = fresh(name);
   define(as, term);
-  return written(as, atom, term.dtype, term.shape);
+  return written(as, Term::atom, term.dtype, term.shape);
 }
 
 Term Builder::shared(const Term& term) { return bind(term, "t"); }
@@ -361,7 +86,7 @@ Term Builder::part(const Term& x, std::int64_t axis, std::int64_t begin, std::in
 }
 
 Term Builder::input(const std::string& wanted, DType dtype, const Shape& shape) {
-  Term variable = written(fresh(wanted), atom, dtype, shape);
+  Term variable = written(fresh(wanted), Term::atom, dtype, shape);
   input(variable);
   return variable;
 }
@@ -409,7 +134,7 @@ Term Builder::stored(const Term& term, const std::string& name) {
     text = load_text(name);
     weights_.push_back({name, term.value});
   }
-  return written(*text, atom, term.dtype, term.shape);
+  return written(*text, Term::atom, term.dtype, term.shape);
 }
 
 std::string Builder::load_text(const std::string& name) const {

@@ -24,29 +24,11 @@
 #include <variant>
 #include <vector>
 
-#include "onnx/model.h"
+#include "onnx/scope.h"
+#include "onnx/term.h"
 #include "semantics/operators/operator.h"
-#include "semantics/values/type.h"
 
 namespace rml::onnx {
-
-// An expression of the program. If its value is known, `value` is set and the text is made at
-// each use.
-struct Term {
-  std::string text;
-  int precedence = 0;  // precedence of its outermost operator; Builder::atom if it never needs parentheses
-  DType dtype = DType::f32;
-  Shape shape;
-  std::shared_ptr<const Tensor> value;
-  std::string hint;  // preferred name of the constant, if the value is known
-
-  bool known() const { return value != nullptr; }
-  std::int64_t rank() const { return static_cast<std::int64_t>(shape.size()); }
-  std::int64_t elements() const;
-};
-
-using Argument = std::variant<std::int64_t, std::vector<std::int64_t>, double, DType, std::string>;
-using Arguments = std::vector<std::pair<std::string_view, Argument>>;
 
 // A tensor that the program loads from its weights file.
 struct Weight {
@@ -54,23 +36,8 @@ struct Weight {
   std::shared_ptr<const Tensor> value;
 };
 
-struct Equation {
-  std::string comment;  // the operator of the model; empty: written directly below the equation before
-  std::string text;
-};
-
-// A node of the program whose equations are being written.
-struct Scope {
-  std::string name;
-  std::vector<std::string> inputs, outputs;  // texts of the ports, for example "x: f32[1, 3]"
-  std::vector<Equation> equations;
-  std::set<std::string> names;
-  std::map<std::string, int> counts;  // last number appended to each base name to make it unique
-};
-
 class Builder {
  public:
-  static constexpr int atom = 100;
   // Throws ModelError if the operator's row does not accept these operands. `result` is needed if
   // no operand determines the dtype of the result.
   Term apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments = {},
@@ -163,7 +130,5 @@ class Builder {
 
 // Makes an identifier of the language from `text`: letters, digits and _, and no keyword.
 std::string identifier(const std::string& text);
-// Returns a literal of the tensor's dtype, or nothing if an element has no literal.
-std::optional<std::string> literal(const Tensor&);
 
 }  // namespace rml::onnx

@@ -158,7 +158,7 @@ class Importer : public GraphWriter {
       const std::string as = b_.fresh("y");
       b_.define(as, t);
       b_.output(as, t.dtype, t.shape);
-      written.outputs.push_back(Builder::written(as, Builder::atom, t.dtype, t.shape));
+      written.outputs.push_back(Builder::written(as, Term::atom, t.dtype, t.shape));
     }
     for (const auto& [outside, inside] : frame.captured) {
       written.captured.push_back(outside);
@@ -288,7 +288,7 @@ class Importer : public GraphWriter {
       result_.fixed.push_back({v.name, at->second, before});
       return;
     }
-    Term term = Builder::written(b_.fresh(v.name), Builder::atom, *dtype, shape);
+    Term term = Builder::written(b_.fresh(v.name), Term::atom, *dtype, shape);
     frame_->values[v.name] = term;
     if (state_inputs_.contains(v.name)) return;
     b_.input(term);
@@ -307,9 +307,9 @@ class Importer : public GraphWriter {
     }
     const std::string as = b_.fresh(tensor.name);
     const Term begin = b_.stored(known, as);
-    Term term = Builder::written("param(" + begin.text + ")", Builder::atom, known.dtype, known.shape);
+    Term term = Builder::written("param(" + begin.text + ")", Term::atom, known.dtype, known.shape);
     b_.define(as, term);
-    frame_->values[tensor.name] = Builder::written(as, Builder::atom, known.dtype, known.shape);
+    frame_->values[tensor.name] = Builder::written(as, Term::atom, known.dtype, known.shape);
   }
 
   void output(const ValueInfo& v) {
@@ -375,7 +375,7 @@ class Importer : public GraphWriter {
     if (frame.outer == nullptr) return nullptr;
     const Term* outside = find(*frame.outer, name);
     if (outside == nullptr || outside->known() || !frame.own_node) return outside;
-    const Term inside = Builder::written(b_.fresh(name), Builder::atom, outside->dtype, outside->shape);
+    const Term inside = Builder::written(b_.fresh(name), Term::atom, outside->dtype, outside->shape);
     frame.captured.emplace_back(*outside, inside);
     return &(frame.values[name] = inside);
   }
@@ -446,7 +446,7 @@ class Importer : public GraphWriter {
     const auto at = frame_->outer == nullptr ? reserved_.find(output) : reserved_.end();
     if (at == reserved_.end() || term.known() || identifier(term.text) == term.text) return b_.bind(term, output);
     b_.define(at->second, term);
-    return Builder::written(at->second, Builder::atom, term.dtype, term.shape);
+    return Builder::written(at->second, Term::atom, term.dtype, term.shape);
   }
 
   std::string source() const {

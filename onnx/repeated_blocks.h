@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "onnx/builder.h"
+#include "onnx/scope.h"
 
 namespace rml::onnx {
 

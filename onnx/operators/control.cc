@@ -31,7 +31,7 @@ std::vector<Term> results(const Call& c, const WrittenNode& node, const std::str
   std::vector<std::string> names;
   for (const Term& y : node.outputs) {
     names.push_back(c.b.fresh(y.text));
-    terms.push_back(Builder::written(names.back(), Builder::atom, y.dtype, y.shape));
+    terms.push_back(Builder::written(names.back(), Term::atom, y.dtype, y.shape));
   }
   c.b.define(names, text);
   return terms;
@@ -136,7 +136,7 @@ std::vector<Term> scan(Call& c) {
       throw ModelError{"",
                        "its inputs have " + std::to_string(steps) + " and " + std::to_string(x.shape[0]) + " steps"};
     steps = x.shape[0];
-    like.push_back(Builder::written("", Builder::atom, x.dtype, Shape(x.shape.begin() + 1, x.shape.end())));
+    like.push_back(Builder::written("", Term::atom, x.dtype, Shape(x.shape.begin() + 1, x.shape.end())));
     over.sequences.push_back(x);
   }
   if (steps == 0) throw ModelError{"", "a scan of no steps is not supported"};
@@ -148,7 +148,7 @@ std::vector<Term> scan(Call& c) {
       throw ModelError{"", "its sequence has " + std::to_string(steps) + " steps in a cycle, but it must have one"};
     std::vector<Term> arguments;
     for (const Term& s : over.states)
-      arguments.push_back(Builder::written(c.b.fresh("before"), Builder::atom, s.dtype, s.shape));
+      arguments.push_back(Builder::written(c.b.fresh("before"), Term::atom, s.dtype, s.shape));
     const std::vector<Term> held = arguments;
     const WrittenNode step = c.writer.node_of(body, like, "step");
     for (const Term& x : over.sequences) arguments.push_back(c.apply("squeeze", {x}, {{"axis", Integers{0}}}));

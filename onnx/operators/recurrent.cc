@@ -79,8 +79,8 @@ class Recurrent {
   }
   // Returns row d of x along the leading axis, which is dropped.
   Term row(const Term& x, std::int64_t d) const {
-    if (!x.known() && x.precedence == Builder::atom)
-      return Builder::written(x.text + "[" + std::to_string(d) + "]", Builder::atom, x.dtype,
+    if (!x.known() && x.precedence == Term::atom)
+      return Builder::written(x.text + "[" + std::to_string(d) + "]", Term::atom, x.dtype,
                               Shape(x.shape.begin() + 1, x.shape.end()));
     return apply("squeeze", {part(x, 0, d, d + 1)}, {{"axis", Integers{0}}});
   }
@@ -233,7 +233,7 @@ class Recurrent {
     std::vector<Term> held;
     for (std::size_t s = 0; s < begin.size(); ++s)
       held.push_back(
-          Builder::written(b.fresh(s == 0 ? "h_before" : "c_before"), Builder::atom, begin[s].dtype, begin[s].shape));
+          Builder::written(b.fresh(s == 0 ? "h_before" : "c_before"), Term::atom, begin[s].dtype, begin[s].shape));
     Result result = one_step(d, held, elements, fixed, bias_of_r.rank() > 0);
     for (std::size_t s = 0; s < begin.size(); ++s) b.remember(held[s], begin[s], result.last[s].text);
     return result;
@@ -284,7 +284,7 @@ class Recurrent {
       const bool state = static_cast<std::int64_t>(k) < layer_.states;
       names.push_back(!state || wanted(k) ? b.fresh(!state ? "y" : k == 0 ? "h" : "c") : "_");
       const Term& y = cell.outputs[k];
-      const Term written = Builder::written(names.back(), Builder::atom, y.dtype, y.shape);
+      const Term written = Builder::written(names.back(), Term::atom, y.dtype, y.shape);
       if (state)
         result.last.push_back(written);
       else
@@ -331,7 +331,7 @@ class Recurrent {
                                                                                      : "c_next");
       b.define(name, after[k]);
       b.output(name, after[k].dtype, after[k].shape);
-      written.outputs.push_back(Builder::written(name, Builder::atom, after[k].dtype, after[k].shape));
+      written.outputs.push_back(Builder::written(name, Term::atom, after[k].dtype, after[k].shape));
     }
     written.name = b.close();
     return written;
