@@ -10,7 +10,6 @@
 #include "onnx/growth.h"
 #include "onnx/literal.h"
 #include "onnx/repeated_blocks.h"
-#include "semantics/instantiate/literals.h"
 
 namespace rml::onnx {
 

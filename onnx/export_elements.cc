@@ -163,6 +163,51 @@ std::string write_relu(const Site& s) {
   return is_integer(s.dtype(0)) && !is_signed(s.dtype(0)) ? s.operands[0] : s.to.node("Relu", s.operands);
 }
 
+// The operators that are one node of ONNX, with its type.
+constexpr std::pair<const char*, const char*> single_nodes[] = {
+    {"add", "Add"},
+    {"sub", "Sub"},
+    {"mul", "Mul"},
+    {"minimum", "Min"},
+    {"maximum", "Max"},
+    {"eq", "Equal"},
+    {"lt", "Less"},
+    {"le", "LessOrEqual"},
+    {"gt", "Greater"},
+    {"ge", "GreaterOrEqual"},
+    {"logical_and", "And"},
+    {"logical_or", "Or"},
+    {"logical_not", "Not"},
+    {"logical_xor", "Xor"},
+    {"abs", "Abs"},
+    {"sign", "Sign"},
+    {"floor", "Floor"},
+    {"ceil", "Ceil"},
+    {"round", "Round"},
+    {"exp", "Exp"},
+    {"log", "Log"},
+    {"sqrt", "Sqrt"},
+    {"reciprocal", "Reciprocal"},
+    {"sin", "Sin"},
+    {"cos", "Cos"},
+    {"tan", "Tan"},
+    {"asin", "Asin"},
+    {"acos", "Acos"},
+    {"atan", "Atan"},
+    {"sinh", "Sinh"},
+    {"cosh", "Cosh"},
+    {"tanh", "Tanh"},
+    {"asinh", "Asinh"},
+    {"acosh", "Acosh"},
+    {"atanh", "Atanh"},
+    {"sigmoid", "Sigmoid"},
+    {"softplus", "Softplus"},
+    {"erf", "Erf"},
+    {"isnan", "IsNaN"},
+    {"isinf", "IsInf"},
+    {"select", "Where"},
+};
+
 }  // namespace
 
 Writer same_node(const char* op, std::vector<Given> attributes) {
@@ -170,76 +215,39 @@ Writer same_node(const char* op, std::vector<Given> attributes) {
 }
 
 const Writers& element_writers() {
-  static const Writers all = {
-      {"add", same_node("Add")},
-      {"sub", same_node("Sub")},
-      {"mul", same_node("Mul")},
-      {"div", write_quotient},
-      {"mod", [](const Site& s) { return write_remainder(s, true); }},
-      {"negate", write_negated},
-      {"minimum", same_node("Min")},
-      {"maximum", same_node("Max")},
-      {"pow", write_power},
-      {"eq", same_node("Equal")},
-      {"ne", [](const Site& s) { return s.to.node("Not", {s.to.node("Equal", s.operands)}); }},
-      {"lt", same_node("Less")},
-      {"le", same_node("LessOrEqual")},
-      {"gt", same_node("Greater")},
-      {"ge", same_node("GreaterOrEqual")},
-      {"logical_and", same_node("And")},
-      {"logical_or", same_node("Or")},
-      {"logical_not", same_node("Not")},
-      {"logical_xor", same_node("Xor")},
-      {"abs", same_node("Abs")},
-      {"sign", same_node("Sign")},
-      {"floor", same_node("Floor")},
-      {"ceil", same_node("Ceil")},
-      {"round", same_node("Round")},
-      {"trunc",
-       [](const Site& s) {
-         return s.to.node("Mul", {s.to.node("Sign", s.operands), s.to.node("Floor", {s.to.node("Abs", s.operands)})});
-       }},
-      {"exp", same_node("Exp")},
-      {"log", same_node("Log")},
-      {"log1p", write_log1p},
-      {"expm1", write_expm1},
-      {"log2", write_scaled_log(1.4426950408889634)},
-      {"log10", write_scaled_log(0.4342944819032518)},
-      {"exp2", [](const Site& s) { return s.to.node("Pow", {s.to.scalar(s.dtype(0), 2), s.operands[0]}); }},
-      {"sqrt", same_node("Sqrt")},
-      {"rsqrt", [](const Site& s) { return s.to.node("Reciprocal", {s.to.node("Sqrt", s.operands)}); }},
-      {"square", [](const Site& s) { return s.to.node("Mul", {s.operands[0], s.operands[0]}); }},
-      {"reciprocal", same_node("Reciprocal")},
-      {"sin", same_node("Sin")},
-      {"cos", same_node("Cos")},
-      {"tan", same_node("Tan")},
-      {"asin", same_node("Asin")},
-      {"acos", same_node("Acos")},
-      {"atan", same_node("Atan")},
-      {"sinh", same_node("Sinh")},
-      {"cosh", same_node("Cosh")},
-      {"tanh", same_node("Tanh")},
-      {"asinh", same_node("Asinh")},
-      {"acosh", same_node("Acosh")},
-      {"atanh", same_node("Atanh")},
-      {"sigmoid", same_node("Sigmoid")},
-      {"relu", write_relu},
-      {"softplus", same_node("Softplus")},
-      {"erf", same_node("Erf")},
-      {"isnan", same_node("IsNaN")},
-      {"isinf", same_node("IsInf")},
-      {"isfinite",
-       [](const Site& s) {
-         return s.to.node("Not", {s.to.node("Or", {s.to.node("IsInf", s.operands), s.to.node("IsNaN", s.operands)})});
-       }},
-      {"cast", write_converted},
-      {"cast_like", write_converted},
-      {"select", same_node("Where")},
-      {"floor_mod", write_floor_mod},
-      {"clip", write_clip},
-      {"left_shift", [](const Site& s) { return write_shift(s, "LEFT"); }},
-      {"right_shift", [](const Site& s) { return write_shift(s, "RIGHT"); }},
-  };
+  static const Writers all = [] {
+    Writers writers = {
+        {"div", write_quotient},
+        {"mod", [](const Site& s) { return write_remainder(s, true); }},
+        {"negate", write_negated},
+        {"pow", write_power},
+        {"ne", [](const Site& s) { return s.to.node("Not", {s.to.node("Equal", s.operands)}); }},
+        {"trunc",
+         [](const Site& s) {
+           return s.to.node("Mul", {s.to.node("Sign", s.operands), s.to.node("Floor", {s.to.node("Abs", s.operands)})});
+         }},
+        {"log1p", write_log1p},
+        {"expm1", write_expm1},
+        {"log2", write_scaled_log(1.4426950408889634)},
+        {"log10", write_scaled_log(0.4342944819032518)},
+        {"exp2", [](const Site& s) { return s.to.node("Pow", {s.to.scalar(s.dtype(0), 2), s.operands[0]}); }},
+        {"rsqrt", [](const Site& s) { return s.to.node("Reciprocal", {s.to.node("Sqrt", s.operands)}); }},
+        {"square", [](const Site& s) { return s.to.node("Mul", {s.operands[0], s.operands[0]}); }},
+        {"relu", write_relu},
+        {"isfinite",
+         [](const Site& s) {
+           return s.to.node("Not", {s.to.node("Or", {s.to.node("IsInf", s.operands), s.to.node("IsNaN", s.operands)})});
+         }},
+        {"cast", write_converted},
+        {"cast_like", write_converted},
+        {"floor_mod", write_floor_mod},
+        {"clip", write_clip},
+        {"left_shift", [](const Site& s) { return write_shift(s, "LEFT"); }},
+        {"right_shift", [](const Site& s) { return write_shift(s, "RIGHT"); }},
+    };
+    for (const auto& [op, node] : single_nodes) writers.emplace(op, same_node(node));
+    return writers;
+  }();
   return all;
 }
 

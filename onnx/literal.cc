@@ -10,8 +10,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "semantics/instantiate/literals.h"
-
 namespace rml::onnx {
 
 std::string float_text(double value) {

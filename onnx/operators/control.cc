@@ -108,71 +108,94 @@ Integers list(const Call& c, std::string_view attribute, std::size_t count) {
   return values;
 }
 
-std::vector<Term> scan(Call& c) {
-  if (c.version < 9) throw ModelError{"", "Scan before operator set version 9 is not supported"};
-  const Graph& body = c.graph("body");
-  const auto scanned = static_cast<std::size_t>(std::max<std::int64_t>(c.integer("num_scan_inputs", 0), 0));
-  if (scanned == 0 || scanned > c.inputs() || body.inputs.size() != c.inputs())
-    throw ModelError{
-        "", "num_scan_inputs and the inputs of the body do not fit its " + std::to_string(c.inputs()) + " inputs"};
-  const std::size_t states = c.inputs() - scanned;
-  if (body.outputs.size() < states) throw ModelError{"", "the body has fewer outputs than states"};
-  const std::size_t outputs = body.outputs.size() - states;
-  Integers axes = list(c, "scan_input_axes", scanned), output_axes = list(c, "scan_output_axes", outputs);
-  const Integers backward = list(c, "scan_input_directions", scanned),
-                 output_backward = list(c, "scan_output_directions", outputs);
-  Builder::Iterated over;
-  std::vector<Term> like;
-  for (std::size_t k = 0; k < states; ++k)
-    over.states.push_back(c.b.shared(c.in(k))), like.push_back(over.states.back());
-  // The first sequence decides the direction; sequences of the other direction are flipped.
-  over.reverse = backward[0] != 0;
-  std::int64_t steps = -1;
-  for (std::size_t k = 0; k < scanned; ++k) {
-    const Term& given = c.in(states + k);
-    axes[k] = normalized(axes[k], given.rank());
-    const Term x = c.b.shared(flipped(c, moved(c, given, axes[k], true), (backward[k] != 0) != over.reverse));
-    if (steps >= 0 && steps != x.shape[0])
-      throw ModelError{"",
-                       "its inputs have " + std::to_string(steps) + " and " + std::to_string(x.shape[0]) + " steps"};
-    steps = x.shape[0];
-    like.push_back(Builder::written("", Term::atom, x.dtype, Shape(x.shape.begin() + 1, x.shape.end())));
-    over.sequences.push_back(x);
+// A Scan: its states and sequences as terms, and the nodes into which it is written.
+class Scan {
+ public:
+  explicit Scan(Call& c) : c_(c), body_(c.graph("body")) {
+    const auto scanned = static_cast<std::size_t>(std::max<std::int64_t>(c.integer("num_scan_inputs", 0), 0));
+    if (scanned == 0 || scanned > c.inputs() || body_.inputs.size() != c.inputs())
+      throw ModelError{
+          "", "num_scan_inputs and the inputs of the body do not fit its " + std::to_string(c.inputs()) + " inputs"};
+    states_ = c.inputs() - scanned;
+    if (body_.outputs.size() < states_) throw ModelError{"", "the body has fewer outputs than states"};
+    outputs_ = body_.outputs.size() - states_;
+    const Integers axes = list(c, "scan_input_axes", scanned);
+    output_axes_ = list(c, "scan_output_axes", outputs_);
+    const Integers backward = list(c, "scan_input_directions", scanned);
+    output_backward_ = list(c, "scan_output_directions", outputs_);
+    for (std::size_t k = 0; k < states_; ++k)
+      over_.states.push_back(c.b.shared(c.in(k))), like_.push_back(over_.states.back());
+    // The first sequence decides the direction; sequences of the other direction are flipped.
+    over_.reverse = backward[0] != 0;
+    for (std::size_t k = 0; k < scanned; ++k) add_sequence(c.in(states_ + k), axes[k], backward[k] != 0);
+    if (steps_ == 0) throw ModelError{"", "a scan of no steps is not supported"};
   }
-  if (steps == 0) throw ModelError{"", "a scan of no steps is not supported"};
-  const auto expect_states = [&](const std::vector<Term>& ys) {
-    for (std::size_t k = 0; k < states; ++k) expect_same("a state", over.states[k], ys[k]);
-  };
-  if (c.b.streaming) {
-    if (steps != 1)
-      throw ModelError{"", "its sequence has " + std::to_string(steps) + " steps in a cycle, but it must have one"};
+
+  // As a call in every cycle, which holds one step of each sequence.
+  std::vector<Term> streamed() {
+    if (steps_ != 1)
+      throw ModelError{"", "its sequence has " + std::to_string(steps_) + " steps in a cycle, but it must have one"};
     std::vector<Term> arguments;
-    for (const Term& s : over.states)
-      arguments.push_back(Builder::written(c.b.fresh("before"), Term::atom, s.dtype, s.shape));
+    for (const Term& s : over_.states)
+      arguments.push_back(Builder::written(c_.b.fresh("before"), Term::atom, s.dtype, s.shape));
     const std::vector<Term> held = arguments;
-    const WrittenNode step = c.writer.node_of(body, like, "step");
-    for (const Term& x : over.sequences) arguments.push_back(c.apply("squeeze", {x}, {{"axis", Integers{0}}}));
+    const WrittenNode step = c_.writer.node_of(body_, like_, "step");
+    for (const Term& x : over_.sequences) arguments.push_back(c_.apply("squeeze", {x}, {{"axis", Integers{0}}}));
     arguments.insert(arguments.end(), step.captured.begin(), step.captured.end());
-    std::vector<Term> ys = results(c, step, c.b.call_text(step.name, arguments));
+    std::vector<Term> ys = results(c_, step, c_.b.call_text(step.name, arguments));
     expect_states(ys);
-    for (std::size_t k = 0; k < states; ++k) c.b.remember(held[k], over.states[k], c.b.shared(ys[k]).text);
-    for (std::size_t k = states; k < ys.size(); ++k)
-      ys[k] = stacked(c, {ys[k]}, normalized(output_axes[k - states], ys[k].rank() + 1));
+    for (std::size_t k = 0; k < states_; ++k) c_.b.remember(held[k], over_.states[k], c_.b.shared(ys[k]).text);
+    for (std::size_t k = states_; k < ys.size(); ++k)
+      ys[k] = stacked(c_, {ys[k]}, normalized(output_axes_[k - states_], ys[k].rank() + 1));
     return ys;
   }
-  WrittenNode step = c.writer.node_of(body, like, "step");
-  expect_states(step.outputs);
-  over.fixed = step.captured;
-  over.stacks = outputs > 0;
-  for (std::size_t k = states; k < step.outputs.size(); ++k)
-    step.outputs[k].shape.insert(step.outputs[k].shape.begin(), steps);
-  std::vector<Term> ys = results(c, step, c.b.call_text(step.name, over));
-  for (std::size_t k = 0; k < outputs; ++k) {
-    Term& y = ys[states + k];
-    y = flipped(c, y, (output_backward[k] != 0) != over.reverse);
-    y = moved(c, y, normalized(output_axes[k], y.rank()), false);
+
+  // As an iteration over all steps within a cycle.
+  std::vector<Term> iterated() {
+    WrittenNode step = c_.writer.node_of(body_, like_, "step");
+    expect_states(step.outputs);
+    over_.fixed = step.captured;
+    over_.stacks = outputs_ > 0;
+    for (std::size_t k = states_; k < step.outputs.size(); ++k)
+      step.outputs[k].shape.insert(step.outputs[k].shape.begin(), steps_);
+    std::vector<Term> ys = results(c_, step, c_.b.call_text(step.name, over_));
+    for (std::size_t k = 0; k < outputs_; ++k) {
+      Term& y = ys[states_ + k];
+      y = flipped(c_, y, (output_backward_[k] != 0) != over_.reverse);
+      y = moved(c_, y, normalized(output_axes_[k], y.rank()), false);
+    }
+    return ys;
   }
-  return ys;
+
+ private:
+  void add_sequence(const Term& given, std::int64_t axis, bool backward) {
+    const Term x =
+        c_.b.shared(flipped(c_, moved(c_, given, normalized(axis, given.rank()), true), backward != over_.reverse));
+    if (steps_ >= 0 && steps_ != x.shape[0])
+      throw ModelError{"",
+                       "its inputs have " + std::to_string(steps_) + " and " + std::to_string(x.shape[0]) + " steps"};
+    steps_ = x.shape[0];
+    like_.push_back(Builder::written("", Term::atom, x.dtype, Shape(x.shape.begin() + 1, x.shape.end())));
+    over_.sequences.push_back(x);
+  }
+
+  void expect_states(const std::vector<Term>& ys) const {
+    for (std::size_t k = 0; k < states_; ++k) expect_same("a state", over_.states[k], ys[k]);
+  }
+
+  Call& c_;
+  const Graph& body_;
+  std::size_t states_ = 0, outputs_ = 0;  // numbers of states, and of outputs that are stacked
+  Integers output_axes_, output_backward_;
+  Builder::Iterated over_;
+  std::vector<Term> like_;   // terms like the inputs of the body
+  std::int64_t steps_ = -1;  // length of the sequences; -1: not known yet
+};
+
+std::vector<Term> scan(Call& c) {
+  if (c.version < 9) throw ModelError{"", "Scan before operator set version 9 is not supported"};
+  Scan scan(c);
+  return c.b.streaming ? scan.streamed() : scan.iterated();
 }
 
 std::vector<Term> loop(Call& c) {

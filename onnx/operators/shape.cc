@@ -132,39 +132,56 @@ std::vector<Term> split(Call& c) {
   return parts;
 }
 
-// Bounds beyond the axis are clamped to its ends. A step of 0 is refused.
+struct SliceOfAxis {
+  std::int64_t start = 0, stop = 0, step = 1;
+};
+
+// The slice of an axis of extent n, in the form of the operator `slice`: bounds beyond the axis are
+// clamped to its ends.
+SliceOfAxis slice_of_axis(std::int64_t n, std::int64_t begin, std::int64_t end, std::int64_t step) {
+  if (step == 0 || step == INT64_MIN) throw ModelError{"", "a step is " + std::to_string(step)};
+  const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
+  const auto bound = [&](std::int64_t v) { return std::clamp(v < 0 ? (v < -n ? low : v + n) : v, low, high); };
+  SliceOfAxis slice{bound(begin), bound(end), step};
+  const bool empty = step > 0 ? slice.stop <= slice.start : slice.start <= slice.stop;
+  if (empty) return {0, 0, 1};
+  // A stop before the first element, so that this element is included.
+  if (step < 0 && slice.stop < 0) slice.stop = -n - 1;
+  return slice;
+}
+
+// The arguments of Slice, which are attributes in old versions of the operator and inputs in others.
+struct SliceArguments {
+  Integers begins, ends, axes, steps;
+
+  explicit SliceArguments(Call& c) {
+    const bool attributes = c.version < 10;
+    begins = attributes ? c.integers("starts") : c.known_integers(1, "the starts");
+    ends = attributes ? c.integers("ends") : c.known_integers(2, "the ends");
+    steps.assign(begins.size(), 1);
+    for (std::size_t k = 0; k < begins.size(); ++k) axes.push_back(static_cast<std::int64_t>(k));
+    if (attributes) axes = c.integers("axes", axes);
+    if (!attributes && c.has(3)) axes = c.known_integers(3, "the axes");
+    if (!attributes && c.has(4)) steps = c.known_integers(4, "the steps");
+    if (ends.size() != begins.size() || axes.size() != begins.size() || steps.size() != begins.size())
+      throw ModelError{"", "starts, ends, axes and steps differ in number"};
+    axes = normalized(axes, c.in(0).rank());
+  }
+};
+
 std::vector<Term> slice(Call& c) {
   const Term& x = c.in(0);
-  const bool attributes = c.version < 10;
-  const Integers begins = attributes ? c.integers("starts") : c.known_integers(1, "the starts");
-  const Integers ends = attributes ? c.integers("ends") : c.known_integers(2, "the ends");
-  Integers axes, by(begins.size(), 1);
-  for (std::size_t k = 0; k < begins.size(); ++k) axes.push_back(static_cast<std::int64_t>(k));
-  if (attributes) axes = c.integers("axes", axes);
-  if (!attributes && c.has(3)) axes = c.known_integers(3, "the axes");
-  if (!attributes && c.has(4)) by = c.known_integers(4, "the steps");
-  if (ends.size() != begins.size() || axes.size() != begins.size() || by.size() != begins.size())
-    throw ModelError{"", "starts, ends, axes and steps differ in number"};
-  axes = normalized(axes, x.rank());
+  const SliceArguments given(c);
   Integers starts(x.shape.size(), 0), stops(x.shape.begin(), x.shape.end()), steps(x.shape.size(), 1);
   bool whole = true;
-  for (std::size_t k = 0; k < axes.size(); ++k) {
-    const auto axis = static_cast<std::size_t>(axes[k]);
-    const std::int64_t n = x.shape[axis], step = by[k];
-    if (step == 0 || step == INT64_MIN) throw ModelError{"", "a step is " + std::to_string(step)};
-    const auto end = [&](std::int64_t v, std::int64_t low, std::int64_t high) {
-      return std::clamp(v < 0 ? (v < -n ? low : v + n) : v, low, high);
-    };
-    starts[axis] = step > 0 ? end(begins[k], 0, n) : end(begins[k], -1, n - 1);
-    stops[axis] = step > 0 ? end(ends[k], 0, n) : end(ends[k], -1, n - 1);
-    steps[axis] = step;
-    if (step > 0 ? stops[axis] <= starts[axis] : starts[axis] <= stops[axis]) {
-      starts[axis] = stops[axis] = 0;
-      steps[axis] = 1;
-    }
-    whole = whole && starts[axis] == 0 && stops[axis] == n && steps[axis] == 1;
-    // A stop before the first element, so that this element is included.
-    if (steps[axis] < 0 && stops[axis] < 0) stops[axis] = -n - 1;
+  for (std::size_t k = 0; k < given.axes.size(); ++k) {
+    const auto axis = static_cast<std::size_t>(given.axes[k]);
+    const std::int64_t n = x.shape[axis];
+    const SliceOfAxis part = slice_of_axis(n, given.begins[k], given.ends[k], given.steps[k]);
+    starts[axis] = part.start;
+    stops[axis] = part.stop;
+    steps[axis] = part.step;
+    whole = whole && part.start == 0 && part.stop == n && part.step == 1;
   }
   if (whole) return {x};
   if (std::ranges::all_of(steps, [](std::int64_t s) { return s == 1; }))

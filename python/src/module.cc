@@ -309,27 +309,7 @@ void translate(const std::exception_ptr& p, void*) {
   }
 }
 
-}  // namespace
-}  // namespace rml::python
-
-NB_MODULE(_core, m) {
-  using namespace rml::python;
-  // A script may still hold a node when Python ends, for instance in a graph of PyTorch. That is
-  // not a leak.
-  nb::set_leak_warnings(false);
-  m.doc() = "The compiler of R(ML)2, and programs that it has compiled into memory.";
-  nb::register_exception_translator(translate);
-  m.def("set_helpers", [](nb::object run_error, nb::object convert) {
-    helpers().run_error = std::move(run_error);
-    helpers().convert = std::move(convert);
-  });
-  m.def("set_array", [](nb::object array) { helpers().array = std::move(array); });
-  m.def("set_installation", [](const std::string& prefix) { rml::set_installation(prefix); });
-  m.def("command", command);
-  m.def("key_seed", rml::rt::hash_of_key, nb::arg("text"), nb::arg("seed"));
-  nb::class_<SourceOnce>(m, "Source");
-  m.def("compile", compile, nb::arg("request"), nb::arg("checked").none());
-  using rml::ModelOptions;
+void bind_request(nb::module_& m) {
   nb::class_<CompileRequest>(m, "CompileRequest")
       .def(nb::init<>())
       .def_rw("file", &CompileRequest::file)
@@ -359,6 +339,9 @@ NB_MODULE(_core, m) {
                            const std::vector<std::string>& trainable, const std::vector<std::string>& streams) {
         r.model = ModelOptions{dimensions, fixed, states, trainable, streams, false};
       });
+}
+
+void bind_node(nb::module_& m) {
   nb::class_<Node>(m, "Node")
       .def_prop_ro("name", [](const Node& n) { return n.table().name; })
       .def_prop_ro("source", [](const Node& n) { return n.table().source; })
@@ -369,6 +352,9 @@ NB_MODULE(_core, m) {
       .def_prop_ro("conditions", conditions)
       .def_prop_ro("on_demand", [](const Node& n) { return n.table().demand != nullptr; })
       .def_prop_ro("immediate", &Node::immediate);
+}
+
+void bind_keyed(nb::module_& m) {
   PyType_Slot keyed_slots[] = {{Py_tp_methods, keyed_step_methods}, {0, nullptr}};
   nb::class_<KeyedStepper>(m, "Keyed", nb::type_slots(keyed_slots))
       .def(nb::init<std::shared_ptr<const Node>, std::uint64_t, std::int64_t, const std::vector<std::string>&,
@@ -384,6 +370,9 @@ NB_MODULE(_core, m) {
              const UseOfKeyed use(s);
              return s.load_parameters({file, map, partial, cast});
            });
+}
+
+void bind_instance(nb::module_& m) {
   PyType_Slot slots[] = {{Py_tp_methods, step_methods}, {0, nullptr}};
   nb::class_<Stepper>(m, "Instance", nb::type_slots(slots))
       .def(nb::init<std::shared_ptr<const Node>, std::uint64_t, std::int64_t, nb::object>())
@@ -414,4 +403,30 @@ NB_MODULE(_core, m) {
       .def("_get_parameter", get_parameter)
       .def("_set_parameter", set_parameter)
       .def("_cells", cells);
+}
+
+}  // namespace
+}  // namespace rml::python
+
+NB_MODULE(_core, m) {
+  using namespace rml::python;
+  // A script may still hold a node when Python ends, for instance in a graph of PyTorch. That is
+  // not a leak.
+  nb::set_leak_warnings(false);
+  m.doc() = "The compiler of R(ML)2, and programs that it has compiled into memory.";
+  nb::register_exception_translator(translate);
+  m.def("set_helpers", [](nb::object run_error, nb::object convert) {
+    helpers().run_error = std::move(run_error);
+    helpers().convert = std::move(convert);
+  });
+  m.def("set_array", [](nb::object array) { helpers().array = std::move(array); });
+  m.def("set_installation", [](const std::string& prefix) { rml::set_installation(prefix); });
+  m.def("command", command);
+  m.def("key_seed", rml::rt::hash_of_key, nb::arg("text"), nb::arg("seed"));
+  nb::class_<SourceOnce>(m, "Source");
+  m.def("compile", compile, nb::arg("request"), nb::arg("checked").none());
+  bind_request(m);
+  bind_node(m);
+  bind_keyed(m);
+  bind_instance(m);
 }
