@@ -52,10 +52,6 @@ ROOMS = {
     "lowering/llvm/lanes": {"toolchain"},
     "lowering/llvm/interface": {"function", "lanes", "module", "operators", "program", "statements", "toolchain"},
 }
-# A folder with more sources should be divided. Those in LARGER_ROOMS are not divided yet and must
-# not grow.
-MOST_SOURCES = 40
-LARGER_ROOMS = {"lowering/schedule": 43}
 # C headers for the interface between compiled programs and the runtime.
 C_INTERFACES = r"runtime/base/rmlrt\.h|runtime/demand/table\.h|runtime/kernels/[a-z_]+\.h"
 # Everything that prints uses this header to make texts fit for a terminal.
@@ -111,12 +107,11 @@ def rule_includes():
 
 
 def rule_rooms():
-    """No two rooms include each other; a room of an order includes no later one; none has more
-    than 40 sources.
+    """No two rooms include each other; a room of an order includes no later one.
 
     A room is a folder of the second level, or of the third if ROOMS names such folders.
     """
-    held, seen = {}, {}
+    seen = {}
     with_rooms = {room.rsplit("/", 1)[0] for room in ROOMS}
 
     def room_of(name):
@@ -125,8 +120,6 @@ def rule_rooms():
         return "/".join(parts[:depth])
 
     for path in sources():
-        holder = relative(path).rsplit("/", 1)[0]
-        held[holder] = held.get(holder, 0) + 1
         room = room_of(relative(path))
         above, _, own = room.rpartition("/")
         if above in ("semantics", "lowering/llvm") and room not in ROOMS or room == "semantics":
@@ -143,9 +136,6 @@ def rule_rooms():
         graphlib.TopologicalSorter(seen).prepare()
     except graphlib.CycleError as cycle:
         yield "these rooms include each other: " + ", ".join(cycle.args[1])
-    for room, count in sorted(held.items()):
-        if count > LARGER_ROOMS.get(room, MOST_SOURCES):
-            yield f"{room}: {count} sources, more than {LARGER_ROOMS.get(room, MOST_SOURCES)}"
 
 
 def rule_third_parties():

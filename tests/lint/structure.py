@@ -1,4 +1,4 @@
-"""Functions, classes and modules must be small enough to read.
+"""Functions, classes, modules and folders must be small enough to read.
 
 Run by ctest: structure.py REPOSITORY RULE. Violations are printed, one per line.
 
@@ -6,21 +6,27 @@ Run by ctest: structure.py REPOSITORY RULE. Violations are printed, one per line
               `catch`, `?`, `&&` and `||` in it, including its lambdas
   classes     the members of a class are defined in at most two files: its header and one source
   modules     a header and the source of the same name form a module; modules must not include each other in a cycle
+  imports     the modules of the Python package do not import each other in a cycle, also not by imports inside of
+              functions; imports for type checkers only do not count
+  folders     no folder has more than 40 sources
 
 The sources are formatted by clang-format and read as text. Comments and literals are blanked;
 then the braces show namespaces, classes and functions.
 """
 
+import ast
 import collections
 import pathlib
 import re
 import subprocess
 import sys
 
-LONGEST, MOST_COMPLEX, MOST_FILES = 60, 25, 2
+LONGEST, MOST_COMPLEX, MOST_FILES, MOST_SOURCES = 60, 25, 2, 40
 # The rooms to which the rules apply. Rooms may be added, and none removed.
 ALL = ["frontend", "semantics", "onnx", "lowering", "compiler", "driver", "runtime", "python"]
-HELD = {"functions": ALL, "classes": ALL, "modules": ALL}
+HELD = {"functions": ALL, "classes": ALL, "modules": ALL, "imports": ["python/rmlc"], "folders": [*ALL, "tests"]}
+
+EXTENSION = "rmlc._core"  # a module of the Python package that is not written in Python
 
 COMMENT_OR_LITERAL = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
@@ -106,7 +112,7 @@ def function(code, first, last):
     return Function(name.group(1) if name else "?", *lines, 1 + len(BRANCH.findall(text)))
 
 
-def sources(root, folders):
+def sources(root, folders, suffixes=(".h", ".cc")):
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", *folders],
         cwd=root, capture_output=True, text=True,
@@ -118,7 +124,7 @@ def sources(root, folders):
     return {
         name: (root / name).read_text(encoding="utf-8")
         for name in sorted(names)
-        if name.endswith((".h", ".cc")) and (root / name).is_file()
+        if name.endswith(suffixes) and (root / name).is_file()
     }
 
 
@@ -176,6 +182,45 @@ def rule_modules(texts):
             yield f"{len(files)} files include each other in a ring: {', '.join(files)}"
 
 
+def is_for_type_checkers(node):
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def imported(tree, package):
+    """Yields the names of modules, or of names in modules, that run-time imports anywhere in a module name."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(filter(None, [package if node.level else "", node.module]))
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        if is_for_type_checkers(node):
+            for other in node.orelse:
+                yield from imported(other, package)
+        else:
+            yield from imported(node, package)
+
+
+def rule_imports(texts):
+    names = {module(path).replace("/", ".").removeprefix("python."): path for path in texts}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    needs = collections.defaultdict(set)
+    for name, path in names.items():
+        package = name if path.endswith("/__init__.py") else name.rpartition(".")[0]
+        for wanted in imported(ast.parse(texts[path]), package):
+            other = wanted if wanted in names else wanted.rpartition(".")[0]
+            if other in names and other != name and wanted != EXTENSION:
+                needs[name].add(other)
+    for ring in rings(needs):
+        yield f"{len(ring)} modules import each other in a ring: {', '.join(sorted(ring))}"
+
+
+def rule_folders(texts):
+    for folder, count in sorted(collections.Counter(path.rpartition("/")[0] for path in texts).items()):
+        if count > MOST_SOURCES:
+            yield f"{folder}: {count} sources, more than {MOST_SOURCES}"
+
+
 def rings(needs):
     """Returns the rings: sets of at least two vertices that reach each other."""
 
@@ -199,8 +244,8 @@ def rings(needs):
 
 def main():
     root, rule = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
-    texts = sources(root, HELD[rule])
-    if not any(Outline(text).functions for text in texts.values()):
+    texts = sources(root, HELD[rule], (".py",) if rule == "imports" else (".h", ".cc"))
+    if not any("def " in text if rule == "imports" else Outline(text).functions for text in texts.values()):
         sys.exit("no functions found: sources are not where they were, or are not read as they should be")
     found = list(globals()["rule_" + rule](texts))
     print("\n".join(found))

@@ -49,6 +49,9 @@ IMPORTS = {
     "python/rmlc/d.py": "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from .e import E\nelse:\n    from .c import C\n",
     "python/rmlc/e.py": "from .d import C\n",
 }
+FOLDERS = {f"lowering/full/f{k}.cc": "int f() { return 1; }\n" for k in range(41)} | {
+    f"lowering/fits/f{k}.h": "int f() { return 1; }\n" for k in range(40)
+}
 CASES = [
     ("functions", FUNCTIONS, "semantics/busy.cc:12: more has complexity 26, more than 25\n"
                              "semantics/long.cc:2: one_more has 61 lines, more than 60\n"),
@@ -56,6 +59,7 @@ CASES = [
     ("modules", MODULES, "5 files include each other in a ring: semantics/x.cc, semantics/x.h, semantics/y.cc, "
                          "semantics/y.h, semantics/z.h\n"),
     ("imports", IMPORTS, "3 modules import each other in a ring: rmlc.a, rmlc.b, rmlc.c\n"),
+    ("folders", FOLDERS, "lowering/full: 41 sources, more than 40\n"),
 ]
 
 
