@@ -15,7 +15,7 @@
 #include "frontend/parse.h"
 #include "lowering/demand/on_demand.h"
 #include "lowering/loops/make_loops.h"
-#include "lowering/schedule/validate_schedule.h"
+#include "lowering/schedule/check/validate_schedule.h"
 #include "lowering/segment/assign_homes.h"
 #include "lowering/segment/batch_in_time.h"
 #include "lowering/segment/build_steps.h"
@@ -385,10 +385,10 @@ constexpr Pass list[] = {
     {"add_cuts", Form::schedule, Form::schedule, "the condition that ends a segment is a value",
      "lowering/schedule/add_cuts.cc", on_schedule<add_cuts>},
     {"validate_schedule", Form::schedule, Form::schedule, "unchanged; an independent check of the schedule",
-     "lowering/schedule/validate_schedule.cc", validate_schedule},
+     "lowering/schedule/check/validate_schedule.cc", validate_schedule},
     {"check_exactness", Form::schedule, Form::schedule,
      "unchanged; rows are written when they are determined, and no row rests on an assumption",
-     "lowering/schedule/exactness.cc", check_exactness},
+     "lowering/schedule/check/exactness.cc", check_exactness},
     {"plan_segments", Form::schedule, Form::segments,
      "every segmented unit states which values each sweep computes or recomputes", "lowering/segment/plan_segments.cc",
      plan_segments},

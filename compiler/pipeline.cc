@@ -13,7 +13,7 @@
 #include "compiler/read_file.h"
 #include "compiler/translation.h"
 #include "lowering/demand/on_demand.h"
-#include "lowering/schedule/exactness.h"
+#include "lowering/schedule/check/exactness.h"
 #include "lowering/schedule/passes.h"
 #include "lowering/steps/leader.h"
 #include "lowering/steps/leading.h"

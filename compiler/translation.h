@@ -15,7 +15,7 @@
 #include "compiler/session.h"
 #include "frontend/ast.h"
 #include "lowering/loops/loops.h"
-#include "lowering/schedule/exactness.h"
+#include "lowering/schedule/check/exactness.h"
 #include "lowering/schedule/passes.h"
 #include "lowering/segment/segment.h"
 #include "lowering/steps/steps.h"

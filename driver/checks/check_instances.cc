@@ -107,7 +107,7 @@ class Instances {
              session_.sources.place(why.span) + ")\n";
   }
 
-  // Reports states after which no row is ever known (lowering/schedule/exactness.h).
+  // Reports states after which no row is ever known (lowering/schedule/check/exactness.h).
   void say_knots(NodeId node, const Schedule& s) {
     const auto named = [&](const Literal& l) {
       return (l.positive ? "`" : "`not ") + describe(*s.core, l.condition) + "`";

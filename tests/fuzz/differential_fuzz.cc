@@ -51,7 +51,7 @@
 #include "fuzz/generate_gradient_program.h"
 #include "fuzz/generate_instances.h"
 #include "fuzz/generate_wide_program.h"
-#include "lowering/schedule/validate_schedule.h"
+#include "lowering/schedule/check/validate_schedule.h"
 
 namespace rml::fuzz {
 

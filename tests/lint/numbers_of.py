@@ -42,18 +42,18 @@ KNOWN = {
     "lowering/steps/step_writer.cc": {"farthest = 8": "elements that a reader leaves out"},
     "lowering/steps/verify_steps.cc": {"most_evaluations = 2000": "cases of one question of a check"},
     "lowering/text/read_steps.cc": {"most_branches = 2000": "of a text", "most_bodies = 256": "of a text"},
-    "lowering/schedule/exactness.cc": {
+    "lowering/schedule/check/exactness.cc": {
         "awaiting = 3": "a group of ports", "most = 6": "assumptions",
         "most_work = 2_000_000_000": "words of sets in an analysis",
         "most_words = 16_000_000": "words of sets in an analysis",
     },
     "lowering/schedule/look_back.cc": {"unbounded = 1U << 16": "instants"},
-    "lowering/schedule/boolean_world.h": {"cycles_in_a_world = 64": "bits of a word"},
-    "lowering/schedule/boolean_world.cc": {
+    "lowering/schedule/check/boolean_world.h": {"cycles_in_a_world = 64": "bits of a word"},
+    "lowering/schedule/check/boolean_world.cc": {
         "attempts = 8": "of chance", "sweeps = 3": "of a world", "<= 3": "letters", "* 64": "bits of a word",
     },
-    "lowering/schedule/validate_schedule.cc": {"worlds = 4": "of chance"},
-    "lowering/schedule/validate_segments.cc": {"longest = 4": "segments"},
+    "lowering/schedule/check/validate_schedule.cc": {"worlds = 4": "of chance"},
+    "lowering/schedule/check/validate_segments.cc": {"longest = 4": "segments"},
     "lowering/text/print_schedule.cc": {"<= 4": "elements that are printed"},
     "lowering/llvm/toolchain/blends.cc": {"most_parts = 4": "of an instruction", ": 4U": "of an instruction"},
     "lowering/llvm/function/function.cc": {"1u << 20": "how unlikely a fault is"},

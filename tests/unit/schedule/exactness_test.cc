@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/pipeline.h"
-#include "lowering/schedule/exactness.h"
+#include "lowering/schedule/check/exactness.h"
 
 namespace rml {
 namespace {

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "compiler/pipeline.h"
+#include "lowering/schedule/check/validate_schedule.h"
 #include "lowering/schedule/passes.h"
-#include "lowering/schedule/validate_schedule.h"
 #include "mutate_schedule.h"
 
 namespace rml {

@@ -1,5 +1,5 @@
 // Compares the lags of the schedule's columns with what determines the rows of the core, cycle by cycle.
-#include "lowering/schedule/rows_behind.h"
+#include "lowering/schedule/check/rows_behind.h"
 
 #include <algorithm>
 #include <set>

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "lowering/schedule/needs.h"
+#include "lowering/schedule/check/needs.h"
 #include "lowering/schedule/schedule.h"
 
 namespace rml {

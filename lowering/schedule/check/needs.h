@@ -2,7 +2,7 @@
 // may stop the run, the memories, and the operands of these.
 #pragma once
 
-#include "lowering/schedule/boolean_world.h"
+#include "lowering/schedule/check/boolean_world.h"
 
 namespace rml {
 

@@ -1,6 +1,6 @@
 // Builds the equations of waits.h. Units follow the units that they read, so the equations of their operands already
 // exist.
-#include "lowering/schedule/waits.h"
+#include "lowering/schedule/check/waits.h"
 
 #include "semantics/core/queries.h"
 

@@ -1,13 +1,13 @@
 // Compares the equations of the schedule with those of the program (exactness.h). The two systems share conditions and
 // states; a row is one set of the ports of both. Rows are followed together with those before them, because they leave
 // in order. A broken assumption is a port of its own, and so is a post that waits for an instant of its clock.
-#include "lowering/schedule/exactness.h"
+#include "lowering/schedule/check/exactness.h"
 
 #include <algorithm>
 #include <map>
 
-#include "lowering/schedule/rows_behind.h"
-#include "lowering/schedule/waits.h"
+#include "lowering/schedule/check/rows_behind.h"
+#include "lowering/schedule/check/waits.h"
 #include "semantics/core/queries.h"
 #include "semantics/crossing/explore.h"
 

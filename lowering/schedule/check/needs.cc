@@ -1,5 +1,5 @@
 // Propagates needs from the roots along the equations, for all cycles of a value together, until a fixed point.
-#include "lowering/schedule/needs.h"
+#include "lowering/schedule/check/needs.h"
 
 #include "semantics/core/queries.h"
 

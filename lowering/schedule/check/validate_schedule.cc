@@ -12,12 +12,12 @@
 // value that it mentions must never need it. An operand that a unit does not wait for must not be needed there. Up to
 // three letters are tested with all short sequences, more letters with a fixed sample. A program whose units all
 // compute operands first needs no world.
-#include "lowering/schedule/validate_schedule.h"
+#include "lowering/schedule/check/validate_schedule.h"
 
 #include <algorithm>
 #include <map>
 
-#include "lowering/schedule/validate_segments.h"
+#include "lowering/schedule/check/validate_segments.h"
 #include "semantics/core/queries.h"
 
 namespace rml {

@@ -1,6 +1,6 @@
 // Draws the letters cycle by cycle, then evaluates all Booleans in order. Truth has a third value, unknown. A Boolean
 // that looks ahead is unknown at first; sweeps back and forth determine it once all cycles are drawn.
-#include "lowering/schedule/boolean_world.h"
+#include "lowering/schedule/check/boolean_world.h"
 
 namespace rml {
 

@@ -1,7 +1,7 @@
 // Finds the segments by the cut, from the first cycle on, and sweeps all segments of one length together, instant by
 // instant, as the schedule says. A value is done at a set of cycles. Its operands must be done before: at the same
 // cycle, or at the previous or the next tick of its clock. Earlier segments are done completely, later ones not at all.
-#include "lowering/schedule/validate_segments.h"
+#include "lowering/schedule/check/validate_segments.h"
 
 #include <algorithm>
 
