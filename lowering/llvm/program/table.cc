@@ -1,7 +1,9 @@
 // Emits the rml_program table: constants that describe ports, sites, cuts and the state to the host.
 #include "lowering/llvm/program/table.h"
 
+#include <cstddef>
 #include <map>
+#include <stdexcept>
 
 #include "lowering/demand/on_demand.h"
 #include "lowering/llvm/program/caller.h"
@@ -210,21 +212,43 @@ std::vector<llvm::Constant*> cut_rows(Emission& module) {
   return rows;
 }
 
+// A field of rml_program, with its place in the type that the runtime reads.
+struct Field {
+  std::size_t offset;
+  llvm::Constant* value;
+};
+
 // Programs for ranks have two fields, per_step and deal_end, which in all other programs are padding between the first
 // two fields.
-llvm::StructType* with_rare_fields(Emission& module, std::vector<llvm::Constant*>& fields) {
+llvm::StructType* with_rare_fields(Emission& module, std::vector<Field>& fields) {
   const auto& deal = module.core.deal;
   if (!deal) return module.abi.program;
   auto* const i16 = llvm::Type::getInt16Ty(module.context);
-  fields.insert(fields.begin() + 1, {integer(i16, deal->per_step), integer(i16, deal->end)});
+  fields.insert(fields.begin() + 1, {{offsetof(rml_program, per_step), integer(i16, deal->per_step)},
+                                     {offsetof(rml_program, deal_end), integer(i16, deal->end)}});
   std::vector<llvm::Type*> types;
-  for (const llvm::Constant* field : fields) types.push_back(field->getType());
+  for (const Field& field : fields) types.push_back(field.value->getType());
   return llvm::StructType::create(module.context, types, "rml_program");
 }
 
-}  // namespace
+// Requires that the fields are where the runtime reads them, if the target has the pointers of this machine.
+void verify_offsets(const llvm::DataLayout& layout, llvm::StructType* type, const std::vector<Field>& fields) {
+  if (layout.getPointerSize() != sizeof(void*)) return;
+  const llvm::StructLayout& places = *layout.getStructLayout(type);
+  for (unsigned k = 0; k < fields.size(); ++k)
+    if (places.getElementOffset(k) != fields[k].offset)
+      throw std::logic_error("field " + std::to_string(k) + " of the table is at byte " +
+                             std::to_string(places.getElementOffset(k)) + ", but the runtime reads it at byte " +
+                             std::to_string(fields[k].offset));
+  if (places.getSizeInBytes() != sizeof(rml_program)) throw std::logic_error("the table lacks fields of the runtime");
+}
 
-void emit_table(Emission& module, const ProgramFunctions& functions) {
+std::string source_path(Emission& module) {
+  const Span span = program_span(module);
+  return span.file > 0 && span.file < module.sources.size() ? module.sources.path(span.file) : "";
+}
+
+std::vector<Field> table_fields(Emission& module, const ProgramFunctions& functions) {
   const steps::Program& program = module.program;
   const std::vector<llvm::Constant*> sites = site_rows(module), cuts = cut_rows(module);
   MemoryTable table(module);
@@ -235,54 +259,65 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
   const std::vector<llvm::Constant*> watches = watch_rows(module, table);
   const std::vector<llvm::Constant*> places = place_rows(module);
   const std::vector<std::uint64_t>& packs = module.layout.pack_flags;
-  const Span span = program_span(module);
-  const std::string source = span.file > 0 && span.file < module.sources.size() ? module.sources.path(span.file) : "";
-  std::vector<llvm::Constant*> fields{
-      integer(module.i32(), RML_ABI),
-      module.text(module.core.entry),
-      module.text(source),
-      integer(module.i32(), module.core.inputs.size()),
-      integer(module.i32(), module.core.outputs.size()),
-      integer(module.i32(), sites.size()),
-      integer(module.i32(), cuts.size()),
-      input_ports(module),
-      output_ports(module),
-      module.table("sites", module.abi.site, sites),
-      module.table("cuts", module.abi.cut, cuts),
-      integer(module.i32(), 1),
-      integer(module.i32(), memories.size()),
-      integer(module.i32(), parameters.size()),
-      integer(module.i32(), watches.size()),
-      integer(module.i32(), places.size()),
-      integer(module.i32(), module.core.watched),
-      integer(module.i32(), module.target.threads),
-      module.table("memories", module.abi.memory, memories),
-      module.table("parameters", module.abi.parameter, parameters),
-      module.table("watches", module.abi.watch, watches),
-      module.table("places", module.abi.site, places),
-      integer(module.i64(), module.layout.state_bytes()),
-      integer(module.i64(), StateLayout::state_align),
-      functions.init,
-      functions.push,
-      functions.finish,
-      functions.pop,
-      functions.destroy,
-      functions.network != nullptr ? functions.network : llvm::ConstantPointerNull::get(module.pointer()),
-      emit_flow(module, table.first_queue, table.first_unit),
-      functions.demand != nullptr ? functions.demand : llvm::ConstantPointerNull::get(module.pointer()),
-      module.table("origins", module.abi.origin, origins),
-      integer(module.i32(), origins.size()),
-      integer(module.i32(), is_repeatable(module.core) ? 1 : 0),
-      functions.lead != nullptr ? functions.lead : llvm::ConstantPointerNull::get(module.pointer()),
-      functions.run != nullptr ? functions.run : llvm::ConstantPointerNull::get(module.pointer()),
-      integer(module.i64(), packs.empty() ? 0 : packs.front()),
-      integer(module.i32(), packs.size()),
-      integer(module.i32(), module.layout.apart),
-      integer(module.i32(), functions.lanes),
-      functions.together != nullptr ? functions.together : llvm::ConstantPointerNull::get(module.pointer())};
+  const auto or_null = [&](llvm::Constant* value) {
+    return value != nullptr ? value : llvm::ConstantPointerNull::get(module.pointer());
+  };
+  return {
+      {offsetof(rml_program, abi), integer(module.i32(), RML_ABI)},
+      {offsetof(rml_program, name), module.text(module.core.entry)},
+      {offsetof(rml_program, source), module.text(source_path(module))},
+      {offsetof(rml_program, n_inputs), integer(module.i32(), module.core.inputs.size())},
+      {offsetof(rml_program, n_outputs), integer(module.i32(), module.core.outputs.size())},
+      {offsetof(rml_program, n_sites), integer(module.i32(), sites.size())},
+      {offsetof(rml_program, n_cuts), integer(module.i32(), cuts.size())},
+      {offsetof(rml_program, inputs), input_ports(module)},
+      {offsetof(rml_program, outputs), output_ports(module)},
+      {offsetof(rml_program, sites), module.table("sites", module.abi.site, sites)},
+      {offsetof(rml_program, cuts), module.table("cuts", module.abi.cut, cuts)},
+      {offsetof(rml_program, savable), integer(module.i32(), 1)},
+      {offsetof(rml_program, n_memories), integer(module.i32(), memories.size())},
+      {offsetof(rml_program, n_parameters), integer(module.i32(), parameters.size())},
+      {offsetof(rml_program, n_watches), integer(module.i32(), watches.size())},
+      {offsetof(rml_program, n_places), integer(module.i32(), places.size())},
+      {offsetof(rml_program, n_watched), integer(module.i32(), module.core.watched)},
+      {offsetof(rml_program, threads), integer(module.i32(), module.target.threads)},
+      {offsetof(rml_program, memories), module.table("memories", module.abi.memory, memories)},
+      {offsetof(rml_program, parameters), module.table("parameters", module.abi.parameter, parameters)},
+      {offsetof(rml_program, watches), module.table("watches", module.abi.watch, watches)},
+      {offsetof(rml_program, places), module.table("places", module.abi.site, places)},
+      {offsetof(rml_program, state_bytes), integer(module.i64(), module.layout.state_bytes())},
+      {offsetof(rml_program, state_align), integer(module.i64(), StateLayout::state_align)},
+      {offsetof(rml_program, init), functions.init},
+      {offsetof(rml_program, push), functions.push},
+      {offsetof(rml_program, finish), functions.finish},
+      {offsetof(rml_program, pop), functions.pop},
+      {offsetof(rml_program, destroy), functions.destroy},
+      {offsetof(rml_program, network), or_null(functions.network)},
+      {offsetof(rml_program, flow), emit_flow(module, table.first_queue, table.first_unit)},
+      {offsetof(rml_program, demand), or_null(functions.demand)},
+      {offsetof(rml_program, origins), module.table("origins", module.abi.origin, origins)},
+      {offsetof(rml_program, n_origins), integer(module.i32(), origins.size())},
+      {offsetof(rml_program, repeatable), integer(module.i32(), is_repeatable(module.core) ? 1 : 0)},
+      {offsetof(rml_program, lead), or_null(functions.lead)},
+      {offsetof(rml_program, run), or_null(functions.run)},
+      {offsetof(rml_program, packs), integer(module.i64(), packs.empty() ? 0 : packs.front())},
+      {offsetof(rml_program, n_packs), integer(module.i32(), packs.size())},
+      {offsetof(rml_program, apart), integer(module.i32(), module.layout.apart)},
+      {offsetof(rml_program, lanes), integer(module.i32(), functions.lanes)},
+      {offsetof(rml_program, together), or_null(functions.together)},
+  };
+}
+
+}  // namespace
+
+void emit_table(Emission& module, const ProgramFunctions& functions) {
+  std::vector<Field> fields = table_fields(module, functions);
   llvm::StructType* const type = with_rare_fields(module, fields);
+  verify_offsets(module.module.getDataLayout(), type, fields);
+  std::vector<llvm::Constant*> values;
+  for (const Field& field : fields) values.push_back(field.value);
   new llvm::GlobalVariable(module.module, type, true, llvm::GlobalValue::ExternalLinkage,
-                           llvm::ConstantStruct::get(type, fields), module.options.program_name + "_program");
+                           llvm::ConstantStruct::get(type, values), module.options.program_name + "_program");
 }
 
 void emit_main(Emission& module) {
