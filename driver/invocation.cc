@@ -7,8 +7,8 @@
 #include <new>
 #include <sstream>
 
+#include "driver/base/crash_report.h"
 #include "driver/commands/commands.h"
-#include "driver/crash_report.h"
 #include "frontend/deep_stack.h"
 #include "frontend/render.h"
 

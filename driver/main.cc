@@ -13,10 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/base/crash_report.h"
 #include "driver/command_line.h"
 #include "driver/commands/commands.h"
-#include "driver/crash_report.h"
-#include "driver/licenses.h"
 #include "driver/shell_completion.h"
 #include "driver/terminal.h"
 #include "driver/usage_error.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/exit_status.h"
+#include "driver/base/exit_status.h"
 #include "frontend/diagnostic.h"
 #include "runtime/base/readable.h"
 

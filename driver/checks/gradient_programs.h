@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "compiler/engines.h"
-#include "driver/exit_status.h"
+#include "driver/base/exit_status.h"
 #include "semantics/reference/chronogram.h"
 
 namespace rml {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "compiler/pipeline.h"
+#include "driver/base/exit_status.h"
+#include "driver/base/installation.h"
 #include "driver/checks/evaluation_metrics.h"
-#include "driver/exit_status.h"
-#include "driver/installation.h"
 #include "runtime/stream_io/reading.h"
 
 namespace rml {
@@ -174,6 +174,9 @@ struct DocRequest {
   double tolerance = 1e-6;  // relative tolerance between the rows of an example and those of its program
 };
 int document(Invocation&, const DocRequest&);
+
+// Prints the licenses of everything that rmlc and the programs it makes are linked with: the file NOTICE.
+int print_licenses(Invocation&);
 
 // Parses argv and runs its command; returns the exit status.
 int command_line(int argc, char** argv);

@@ -3,8 +3,8 @@
 #include <iostream>
 #include <set>
 
+#include "driver/base/output_file.h"
 #include "driver/commands/commands.h"
-#include "driver/output_file.h"
 #include "frontend/format.h"
 #include "frontend/print_source.h"
 #include "semantics/check/syntax.h"

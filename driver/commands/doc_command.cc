@@ -14,8 +14,8 @@
 #include <sstream>
 #include <utility>
 
+#include "driver/base/output_file.h"
 #include "driver/commands/commands.h"
-#include "driver/output_file.h"
 #include "driver/show/module_comments.h"
 #include "semantics/check/checked.h"
 

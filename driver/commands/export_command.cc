@@ -3,8 +3,8 @@
 
 #include "compiler/internal_error.h"
 #include "compiler/set_parameters.h"
+#include "driver/base/output_file.h"
 #include "driver/commands/commands.h"
-#include "driver/output_file.h"
 #include "onnx/export.h"
 #include "semantics/simplify/expand.h"
 #include "semantics/simplify/join_updates.h"

@@ -4,8 +4,8 @@
 
 #include "compiler/internal_error.h"
 #include "compiler/read_file.h"
+#include "driver/base/output_file.h"
 #include "driver/commands/commands.h"
-#include "driver/output_file.h"
 #include "frontend/format.h"
 
 namespace rml {

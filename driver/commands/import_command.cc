@@ -3,8 +3,8 @@
 
 #include "compiler/import_model.h"
 #include "compiler/models/imported_program.h"
+#include "driver/base/output_file.h"
 #include "driver/commands/commands.h"
-#include "driver/output_file.h"
 #include "frontend/format.h"
 #include "runtime/base/readable.h"
 #include "runtime/checkpoint/safetensors.h"

@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <iostream>
 
-#include "driver/installation.h"
-#include "driver/licenses.h"
+#include "driver/base/installation.h"
+#include "driver/commands/commands.h"
 
 namespace rml {
 

@@ -1,12 +1,12 @@
 // Runs cases of the suite (onnx_test.h): import, compile, run, compare.
 #include "driver/models/onnx_test.h"
-#include "driver/installation.h"
+#include "driver/base/installation.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "driver/crash_report.h"
+#include "driver/base/crash_report.h"
 #include "frontend/render.h"
 #include "onnx/import.h"
 #include "runtime/base/failure.h"

@@ -2,20 +2,13 @@
 // rmlc was built, see runtime/runner), and its relocations are applied.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
+
+#include "driver/base/output_file.h"
 
 namespace rml {
-
-// A program: the runner's bytes with some replaced, and a tail after them.
-struct AttachedProgram {
-  std::vector<std::pair<std::uint64_t, std::string>> replaced;  // changed bytes of the base: offset and new bytes
-  std::string tail;
-};
 
 // Makes the program whose table is `symbol` in the object, an ELF file for x86-64 or AArch64. Returns nothing if a
 // linker is needed: the object needs a function that the runner does not export, the two are for different processors,

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "driver/installation.h"
+#include "driver/base/installation.h"
 #include "runtime/base/subprocess.h"
 
 namespace rml {

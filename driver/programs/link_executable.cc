@@ -5,8 +5,8 @@
 #include <set>
 #include <sstream>
 
-#include "driver/installation.h"
-#include "driver/output_file.h"
+#include "driver/base/installation.h"
+#include "driver/base/output_file.h"
 #include "driver/programs/find_mpi.h"
 #include "lowering/llvm/toolchain/linked_file.h"
 #include "runtime/base/subprocess.h"

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "driver/base/installation.h"
 #include "driver/commands/commands.h"
-#include "driver/installation.h"
 #include "python/src/stepper.h"
 #include "runtime/base/failure.h"
 #include "runtime/base/key_table.h"

@@ -9,7 +9,7 @@
 #include "compiler/internal_error.h"
 #include "compiler/pipeline.h"
 #include "compiler/set_limit.h"
-#include "driver/installation.h"
+#include "driver/base/installation.h"
 #include "frontend/deep_stack.h"
 #include "frontend/render.h"
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "compiler/engines.h"
-#include "driver/installation.h"
+#include "driver/base/installation.h"
 #include "frontend/render.h"
 #include "semantics/operators/operator.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "driver/base/installation.h"
 #include "driver/checks/gradient_check.h"
 #include "driver/checks/gradient_inputs.h"
-#include "driver/installation.h"
 #include "frontend/render.h"
 
 namespace rml::fuzz {

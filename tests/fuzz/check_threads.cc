@@ -8,8 +8,8 @@
 
 #include "compiler/engines.h"
 #include "compiler/pipeline.h"
+#include "driver/base/installation.h"
 #include "driver/checks/compare_chronograms.h"
-#include "driver/installation.h"
 #include "driver/programs/drive_program.h"
 #include "frontend/render.h"
 #include "runtime/base/parallel.h"

@@ -32,9 +32,9 @@
 #include <vector>
 
 #include "compiler/internal_error.h"
+#include "driver/base/crash_report.h"
+#include "driver/base/installation.h"
 #include "driver/checks/check_instances.h"
-#include "driver/crash_report.h"
-#include "driver/installation.h"
 #include "frontend/deep_stack.h"
 #include "frontend/render.h"
 #include "fuzz/generate_booleans.h"

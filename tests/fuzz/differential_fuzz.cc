@@ -42,7 +42,7 @@
 
 #include "compiler/engines.h"
 #include "compiler/pipeline.h"
-#include "driver/installation.h"
+#include "driver/base/installation.h"
 #include "driver/programs/drive_program.h"
 #include "frontend/render.h"
 #include "fuzz/check_differences.h"

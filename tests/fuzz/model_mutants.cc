@@ -19,7 +19,7 @@
 
 #include "compiler/models/imported_program.h"
 #include "compiler/pipeline.h"
-#include "driver/installation.h"
+#include "driver/base/installation.h"
 #include "frontend/render.h"
 #include "fuzz/guard.h"
 #include "onnx/import.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "compiler/pipeline.h"
-#include "driver/installation.h"
+#include "driver/base/installation.h"
 #include "frontend/render.h"
 #include "fuzz/generate_program.h"
 #include "fuzz/guard.h"

@@ -1,8 +1,8 @@
 #include "gradients/check_source.h"
 
+#include "driver/base/installation.h"
 #include "driver/checks/gradient_check.h"
 #include "driver/checks/gradient_inputs.h"
-#include "driver/installation.h"
 #include "frontend/render.h"
 
 namespace rml::gradients {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driver/installation.h"
+#include "driver/base/installation.h"
 #include "frontend/explain.h"
 #include "frontend/render.h"
 #include "lowering/steps/leading.h"

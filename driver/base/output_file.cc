@@ -1,6 +1,6 @@
 // Writes files by POSIX calls rather than streams: every failure has its errno, and close is checked too (a full disk
 // may be reported only there).
-#include "driver/output_file.h"
+#include "driver/base/output_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // Reports crashes from a signal handler. The handler runs with the process in an unknown state: it only copies bytes
 // that were prepared beforehand, writes them and exits.
-#include "driver/crash_report.h"
+#include "driver/base/crash_report.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // Asks the kernel for the path of the binary, so that a link to rmlc in another folder works too. If /proc is not
 // mounted, as after a plain chroot, the path by which rmlc was called is used.
-#include "driver/installation.h"
+#include "driver/base/installation.h"
 
 #include <sys/auxv.h>
 

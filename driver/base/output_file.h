@@ -2,13 +2,14 @@
 // renamed. Devices and pipes (/dev/stdout) are written directly.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "driver/programs/attach_program.h"
 #include "frontend/diagnostic.h"
 
 namespace rml {
@@ -36,6 +37,11 @@ bool overwrites_none(const std::filesystem::path& path, const std::vector<std::s
 bool all_replaceable(const std::vector<std::filesystem::path>& paths, Diagnostics& diagnostics);
 // Reports E0804 and returns false if the file cannot be written.
 bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics);
+// A program: the bytes of another one with some replaced, and a tail after them.
+struct AttachedProgram {
+  std::vector<std::pair<std::uint64_t, std::string>> replaced;  // changed bytes of the base: offset and new bytes
+  std::string tail;
+};
 // Writes a program made from another one: a copy of the file at `base` with some bytes replaced and others appended.
 // Reports E0804 and returns false if it cannot be written.
 bool write_program(const std::filesystem::path& path, const std::filesystem::path& base, const AttachedProgram& program,
