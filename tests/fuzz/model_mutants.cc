@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/import_model.h"
 #include "compiler/models/imported_program.h"
 #include "compiler/pipeline.h"
 #include "driver/base/installation.h"

@@ -248,7 +248,7 @@ MAY_NAME_OPERATORS = {
     "lowering/demand/build_on_demand.cc": "looks through negations of conditions",
     "lowering/loops/read_loops.cc": "reads words of the text of loops",
     "lowering/loops/write_places.cc": "the text is an attribute, which says how elements are combined",
-    "lowering/schedule/validate_schedule.cc": "looks through negations of conditions",
+    "lowering/schedule/check/validate_schedule.cc": "looks through negations of conditions",
     "lowering/steps/verify_steps.cc": "looks through negations of conditions",
     "semantics/check/resolve_names.cc": "messages about single operators",
     "semantics/check/resolve_names_call.cc": "`param` is a keyword",
