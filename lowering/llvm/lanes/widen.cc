@@ -263,7 +263,10 @@ llvm::Value* Widening::compute(llvm::Instruction& i, bool as_vector) {
   if (auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(&i))
     return binary->isIntDivRem() && as_vector ? divide(*binary) : ir_.CreateBinOp(binary->getOpcode(), in(0), in(1));
   if (auto* unary = llvm::dyn_cast<llvm::UnaryOperator>(&i)) return ir_.CreateUnOp(unary->getOpcode(), in(0));
-  if (auto* compared = llvm::dyn_cast<llvm::CmpInst>(&i)) return ir_.CreateCmp(compared->getPredicate(), in(0), in(1));
+  if (auto* compared = llvm::dyn_cast<llvm::CmpInst>(&i)) {
+    if (i.getOperand(0)->getType()->isPointerTy()) throw NoLanes("it compares addresses", &i);
+    return ir_.CreateCmp(compared->getPredicate(), in(0), in(1));
+  }
   if (auto* converted = llvm::dyn_cast<llvm::CastInst>(&i)) {
     if (i.getType()->isPointerTy() || i.getOperand(0)->getType()->isPointerTy())
       throw NoLanes("it computes with an address", &i);
