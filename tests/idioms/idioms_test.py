@@ -100,7 +100,7 @@ COMMANDS = [
     (["run", "ok.rml", "x.csv"], "--input x.csv"),
     (["run", "ok.rml", "--save-params", "p"], "--save FILE writes the parameters"),
     (["run", "ok.rml", "--input", "x.csv", "--plot", "p.jpg"], "ends with .svg, .png or .pdf"),
-    (["build", "ok.rml", "--target", "thumbv7em-none-eabi", "--emit", "obj", "--cpu", "m4"], "did you mean 'cortex-m4'?"),
+    (["build", "ok.rml", "--target", "thumbv7em-none-eabi", "--emit", "lib", "--cpu", "m4"], "did you mean 'cortex-m4'?"),
     (["build", "ok.rml", "--target", "arduino", "--emit", "obj"], "targets are triples such as"),
     (["test", "ok.rml"], "`-- run: main`"),
     (["run", "text.rml", "--input", "text.csv"], "--classes n=FILE"),

@@ -56,7 +56,7 @@ class Memory(unittest.TestCase):
     def shown(self, text):
         self.file.write_text(text)
         out = run("show", "schedule", self.file).stdout
-        return [int(n) for n in re.search(r"^memory: (\d+) .*?(\d+) kept.*?(\d+) shared", out, re.M).groups()], out
+        return [int(n) for n in re.search(r"^memory: (\d+) .*?(\d+) kept.*?(\d+) for values", out, re.M).groups()], out
 
     def test_what_is_needed_at_different_times_lies_in_one_place(self):
         product = "x"
