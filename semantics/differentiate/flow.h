@@ -50,6 +50,7 @@ struct AddedInputs {
   std::map<std::uint32_t, std::vector<Symbol>> rates;  // arguments of the optimiser, by root of their clock
   // The inputs of `step_inputs`, if it sums gradients.
   std::map<std::uint32_t, std::vector<Symbol>> steps;
+  std::function<void(std::uint32_t root)> add_root;  // adds `rates` and `steps` for a root that no adjoint has
 };
 
 // The inputs for a root. A root that no output with an adjoint has belongs to a constant, which
@@ -64,7 +65,7 @@ inline const std::vector<Symbol>& of_root(const std::map<std::uint32_t, std::vec
 struct Derivation {
   const NodeFacts& node;
   const Activity& activity;
-  const AddedInputs& added;
+  AddedInputs& added;
   Shapes& shapes;
   GradientWriter& write;
   Conditions& conditions;

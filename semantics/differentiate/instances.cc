@@ -101,10 +101,13 @@ std::vector<ExprId> optimizer_arguments(Derivation& d, ExprId e, const Derivativ
   for (const std::uint32_t root : derived.roots) {
     const ClockTermId clock = root < clocks.size() ? clocks[root] : ClockTermId{};
     if (adds && !d.conditions.down_to(clock).empty()) refuse_clock(d, e);
-    for (const Symbol rate : of_root(d.added.rates, root_of(d.node.clocks, clock)))
+    const std::uint32_t own = root_of(d.node.clocks, clock);
+    // The instance is never active on a root without an adjoint, but its inputs must be present there.
+    if (!d.added.rates.contains(own)) d.added.add_root(own);
+    for (const Symbol rate : of_root(d.added.rates, own))
       list.push_back(sampled_by(d.write, d.write.name(rate), d.conditions.down_to(clock)));
     if (!key.step_sum.valid()) continue;
-    for (const Symbol s : of_root(d.added.steps, root_of(d.node.clocks, clock))) list.push_back(d.write.name(s));
+    for (const Symbol s : of_root(d.added.steps, own)) list.push_back(d.write.name(s));
   }
   return list;
 }

@@ -19,6 +19,14 @@ ClockTermId clock_of_output(const NodeFacts& node, std::uint32_t j) {
   return node.clocks.variable_clocks[node.node.inputs.size() + j];
 }
 
+void add_inputs_of_root(const NodeFacts& node, GradientWriter& write, AddedInputs& added, std::uint32_t root) {
+  std::vector<Symbol>& rates = added.rates[root];
+  for (std::size_t k = 0; k < node.key.rates; ++k)
+    rates.push_back(write.new_input(node.text(node.program[node.key.optimizer].inputs[k].name)));
+  if (!node.key.step_sum.valid()) return;
+  for (const char* const name : step_inputs) added.steps[root].push_back(write.new_input(name));
+}
+
 // Adds the inputs after those of the original: a `bp` for each group of outputs, an adjoint for
 // each output that has one, the optimiser's arguments for each root of its clocks.
 std::vector<Symbol> add_inputs(const NodeFacts& node, GradientWriter& write, AddedInputs& added, Derivative& out) {
@@ -42,13 +50,15 @@ std::vector<Symbol> add_inputs(const NodeFacts& node, GradientWriter& write, Add
   std::vector<Symbol> adjoints;
   for (const std::uint32_t j : out.adjoints)
     adjoints.push_back(write.new_input("d" + node.text(node.node.outputs[j].name)));
-  for (const std::uint32_t r : out.roots) {
-    std::vector<Symbol>& rates = added.rates[r];
-    for (std::size_t k = 0; k < node.key.rates; ++k)
-      rates.push_back(write.new_input(node.text(node.program[node.key.optimizer].inputs[k].name)));
-    if (!node.key.step_sum.valid()) continue;
-    for (const char* const name : step_inputs) added.steps[r].push_back(write.new_input(name));
-  }
+  for (const std::uint32_t r : out.roots) add_inputs_of_root(node, write, added, r);
+  // Only an input makes another root a part of the interface.
+  added.add_root = [&](std::uint32_t r) {
+    const auto first = node.clocks.variable_clocks.begin();
+    const auto is_of_root = [&](ClockTermId clock) { return root_of(node.clocks, clock) == r; };
+    if (std::none_of(first, first + static_cast<std::ptrdiff_t>(node.node.inputs.size()), is_of_root)) return;
+    out.roots.push_back(r);
+    add_inputs_of_root(node, write, added, r);
+  };
   return adjoints;
 }
 
